@@ -26,8 +26,7 @@ public:
          double elementBytes, int from, int split, MoveSeconds &seconds)
       : collectives_(collectives), moves_(moves), mesh_(collectives.mesh()), shape_(shape),
         elementBytes_(elementBytes), split_(split), seconds_(seconds) {
-    reached_[from] = {};
-    open_.push({{}, from, this});
+    offer(from, {});
   }
 
   // Continues the search until `to` is settled. Returns whether it can be reached.
@@ -35,24 +34,24 @@ public:
     while (!isSettled(to) && !open_.empty()) {
       const Open next = open_.top();
       open_.pop();
-      Reached &state = reached_.at(next.layout);
+      Reached &state = at(next.layout);
       if (state.isSettled)
         continue; // it was offered more than once
       state.isSettled = true;
-      expand(next.layout, state.distance);
+      expand(next.layout, next.distance);
     }
     return isSettled(to);
   }
 
-  double seconds(int to) const { return reached_.at(to).distance.first; }
+  double seconds(int to) const { return at(to).distance.first; }
 
   std::vector<ReshardStep> steps(int to) const {
     std::vector<ReshardStep> path;
-    for (const Reached *at = &reached_.at(to); at->before >= 0; at = &reached_.at(to)) {
-      ReshardStep step = moves_.from(at->before, split_)[at->move].step;
-      price(step, moves_.layout(at->before));
+    for (; at(to).before >= 0; to = at(to).before) {
+      const Reached &last = at(to);
+      ReshardStep step = moves_.from(last.before, split_)[last.move].step;
+      price(step, moves_.layout(last.before));
       path.push_back(std::move(step));
-      to = at->before;
     }
     std::reverse(path.begin(), path.end());
     return path;
@@ -79,9 +78,26 @@ private:
     }
   };
 
-  bool isSettled(int layout) const {
-    auto found = reached_.find(layout);
-    return found != reached_.end() && found->second.isSettled;
+  bool isReached(int layout) const {
+    return static_cast<size_t>(layout) < places_.size() && places_[layout] >= 0;
+  }
+  Reached &at(int layout) { return reached_[places_[layout]]; }
+  const Reached &at(int layout) const { return reached_[places_[layout]]; }
+  bool isSettled(int layout) const { return isReached(layout) && at(layout).isSettled; }
+
+  // Another way to a layout. Does nothing unless it is shorter.
+  void offer(int layout, const Reached &way) {
+    if (!isReached(layout)) {
+      if (static_cast<size_t>(layout) >= places_.size())
+        places_.resize(layout + 1, -1);
+      places_[layout] = static_cast<int>(reached_.size());
+      reached_.push_back(way);
+    } else if (way.distance < at(layout).distance) {
+      at(layout) = way;
+    } else {
+      return;
+    }
+    open_.push({way.distance, layout, this});
   }
 
   static std::vector<int64_t> padded(std::vector<int64_t> local, int dim, int64_t blocks) {
@@ -132,12 +148,8 @@ private:
     for (size_t k = 0; k < moves.size(); ++k) {
       if (seconds[k] < 0)
         continue;
-      const Distance distance{start.first + seconds[k], start.second + 1};
-      auto [place, isNew] = reached_.try_emplace(moves[k].result);
-      if (!isNew && distance >= place->second.distance)
-        continue;
-      place->second = {distance, layout, static_cast<int>(k), false};
-      open_.push({distance, moves[k].result, this});
+      offer(moves[k].result,
+            {{start.first + seconds[k], start.second + 1}, layout, static_cast<int>(k), false});
     }
   }
 
@@ -217,8 +229,9 @@ private:
   const std::vector<int64_t> &shape_;
   double elementBytes_;
   int split_;
-  MoveSeconds &seconds_; // of this tensor and these split axes
-  std::unordered_map<int, Reached> reached_;
+  MoveSeconds &seconds_;         // of this tensor and these split axes
+  std::vector<Reached> reached_; // in the order of the first ways to them
+  std::vector<int> places_;      // per layout, by number, its place in `reached_`; -1: none
   std::priority_queue<Open> open_;
 };
 
