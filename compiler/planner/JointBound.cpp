@@ -29,6 +29,7 @@ struct Life {
   int fate = 0;      // its position among those of the op
   int usage = -1;    // of the kept network's node: the bytes of its choices; -1: `bytes`
   int64_t bytes = 0; // of every choice
+  const std::vector<int64_t> *blocks = nullptr; // the bytes of each choice, instead of both
 };
 
 // What an op takes with one of its fates, whichever bytes that holds.
@@ -62,14 +63,17 @@ class JointNetwork {
 public:
   JointNetwork(Costs &costs, const PlanProblem &kept, const ForcedFates &forced)
       : costs_(costs), model_(costs.model()), kept_(kept), forced_(forced),
-        reads_(model_.values.size()), firstBehind_(model_.ops.size(), kNever),
+        reads_(model_.values.size()), hasHome_(model_.values.size(), false),
+        ofProducts_(model_.values.size()), firstBehind_(model_.ops.size(), kNever),
         nodes_(kept_.problem.nodes.size()), priced_(kept_.problem) {
     findReads();
+    findBlocks();
     for (size_t v = 0; v < nodes_.size(); ++v)
       if (v < model_.ops.size())
         addFates(static_cast<int>(v));
       else
         addOther(static_cast<int>(v));
+    findUntil();
     for (solver::Node &node : priced_.nodes)
       node.usages.clear();
     for (solver::Edge &edge : priced_.edges)
@@ -188,6 +192,40 @@ private:
     }
   }
 
+  // Whether it runs where it stands, whatever is repeated.
+  bool isCertain(const Op &op) const {
+    return op.part != Part::Forward ||
+           std::any_of(op.results.begin(), op.results.end(),
+                       [&](int result) { return reads_[result].isForward(); });
+  }
+
+  // Whether the operand is a value with a home of its own, and the first one that is this value.
+  bool hasBlock(const Op &op, size_t operand) const {
+    const int value = op.operands[operand], producer = model_.values[value].producer;
+    return producer >= 0 && !model_.ops[producer].isView && hasHome_[value] &&
+           !op.readsSparsely(static_cast<int>(operand)) &&
+           std::find(op.operands.begin(), op.operands.end(), value) ==
+               op.operands.begin() + static_cast<int64_t>(operand);
+  }
+
+  // Whether the node of a product counts the value at the instant.
+  bool isReadByProduct(int value, int64_t instant) const {
+    const std::vector<Span> &products = ofProducts_[value];
+    return std::any_of(products.begin(), products.end(), [&](const Span &product) {
+      return product.begin <= instant && instant < product.end;
+    });
+  }
+
+  void findBlocks() {
+    for (const Store &store : model_.stores)
+      if (store.value >= 0 && store.op < 0)
+        hasHome_[store.value] = true;
+    for (const Op &op : model_.ops)
+      for (size_t k = 0; op.isProduct && isCertain(op) && k < op.operands.size(); ++k)
+        if (hasBlock(op, k))
+          ofProducts_[op.operands[k]].push_back(op.runs);
+  }
+
   // -- fates --------------------------------------------------------------------------------------
 
   void addFates(int index) {
@@ -276,6 +314,16 @@ private:
     for (int source : sources)
       ++nodes_[source].dependents;
   }
+  // What only repetitions read is needed until the first of them is read.
+  void findUntil() {
+    until_.assign(model_.ops.size(), kNever);
+    for (size_t i = model_.ops.size(); i-- > 0;) {
+      for (int result : model_.ops[i].results)
+        until_[i] = std::min(until_[i], reads_[result].firstOutside);
+      for (int source : nodes_[i].sources)
+        until_[source] = std::min(until_[source], until_[i]);
+    }
+  }
   bool isOnlyRepeated(int index) const {
     const std::vector<int> &results = model_.ops[index].results;
     return results.size() == 1 && !reads_[results[0]].isDirect();
@@ -317,6 +365,47 @@ private:
                                                   (direct[result] || reads[result]);
       addLife(index, fate, static_cast<int>(u), isKept);
     }
+    if (op.isProduct && isCertain(op))
+      addBlocks(index, fate);
+  }
+
+  // What a product holds while it runs: the blocks that it reads, and its result, which takes the
+  // place of none of them.
+  void addBlocks(int index, int fate) {
+    const Op &op = model_.ops[index];
+    const std::vector<Need> &needs = kept_.needs[index];
+    for (size_t u = 0; u < needs.size(); ++u) {
+      const Span &span = needs[u].span;
+      if (needs[u].kind == Need::Kind::Natural)
+        nodes_[index].lives.push_back(
+            {{std::max(span.begin, op.runs.begin), std::min(span.end, op.runs.end)},
+             fate,
+             static_cast<int>(u)});
+    }
+    nodes_[index].lives.push_back({op.runs, fate, -1, 0, &blocksOf(index)});
+  }
+
+  // The bytes of the blocks that each choice reads; of a rest, which reads them in any layout,
+  // equal shares.
+  const std::vector<int64_t> &blocksOf(int index) {
+    const Op &op = model_.ops[index];
+    std::vector<bool> isCounted;
+    for (size_t k = 0; k < op.operands.size(); ++k)
+      isCounted.push_back(hasBlock(op, k));
+    auto [entry, isNew] = blocks_.try_emplace({kept_.kinds[index].get(), isCounted});
+    for (size_t c = 0; isNew && c < kept_.problem.nodes[index].choices.size(); ++c) {
+      int64_t bytes = 0;
+      for (size_t k = 0; k < op.operands.size(); ++k) {
+        const Value &value = model_.values[op.operands[k]];
+        if (isCounted[k])
+          bytes +=
+              c < kept_.kinds[index]->choices.size()
+                  ? storedBytes(value, kept_.kinds[index]->choices[c].operands[k], costs_.mesh())
+                  : value.bytes() / costs_.mesh().ranks();
+      }
+      entry->second.push_back(bytes);
+    }
+    return entry->second;
   }
 
   // The life of a result, from the end of its kernel.
@@ -329,6 +418,11 @@ private:
     auto add = [&](int64_t begin, int64_t end, int from, int64_t bytes) {
       begin = std::max(begin, need.span.begin);
       end = std::min(end, need.span.end);
+      for (const Span &product : ofProducts_[op.results[need.index]]) { // in rising order
+        if (begin < std::min(end, product.begin))
+          nodes_[index].lives.push_back({{begin, std::min(end, product.begin)}, fate, from, bytes});
+        begin = std::max(begin, product.end);
+      }
       if (begin < end)
         nodes_[index].lives.push_back({{begin, end}, fate, from, bytes});
     };
@@ -347,6 +441,8 @@ private:
   }
 
   int64_t bytesOf(size_t v, const Life &life, size_t choice) const {
+    if (life.blocks)
+      return (*life.blocks)[choice];
     return life.usage < 0 ? life.bytes : kept_.problem.nodes[v].choices[choice].bytes[life.usage];
   }
 
@@ -372,7 +468,9 @@ private:
       if (node.dependents == 0 || node.fates.size() != 1)
         continue;
       const Op &op = model_.ops[i];
-      const bool isThere = op.runs.end <= instant && instant < firstBehind_[i];
+      const bool isThere = op.runs.end <= instant && instant < until_[i] &&
+                           reads_[op.results[0]].lastForward < instant &&
+                           !isReadByProduct(op.results[0], instant);
       double least = solver::kForbidden;
       for (const OpChoice &choice : kept_.kinds[i]->choices) {
         const double bytes = static_cast<double>(
@@ -391,6 +489,15 @@ private:
       sum += shares_[source];
     return sum;
   }
+  // The same for a repetition: it may have run before the instant, where its sources are gone then,
+  // but its results wait to be read.
+  double paidFor(int index, double price) const {
+    int64_t bytes = 0;
+    for (int result : model_.ops[index].results)
+      if (reads_[result].isDirect())
+        bytes += model_.values[result].bytes() / costs_.mesh().ranks();
+    return std::min(paidFor(nodes_[index]), price * static_cast<double>(bytes));
+  }
   double leastAgain(size_t index, const OpChoice &choice) {
     return secondsOfPart(costs_, model_.ops[index], choice,
                          partOf(model_.ops[index], {true}, {false}));
@@ -403,7 +510,8 @@ private:
     const size_t choices = kept_.problem.nodes[v].choices.size();
     std::pair<double, int> best = {solver::kForbidden, 0};
     for (size_t f = 0; f < node.fates.size(); ++f) {
-      const double paid = node.fates[f].fate == Fate::Again ? paidFor(node) : 0;
+      const bool isAgain = node.fates[f].fate == Fate::Again;
+      const double paid = isAgain ? paidFor(static_cast<int>(v), price) : 0;
       const double seconds = node.fates[f].seconds[choice] + paid +
                              price * static_cast<double>(bytes[f * choices + choice]);
       if (seconds < best.first)
@@ -443,9 +551,14 @@ private:
   const StepModel &model_;
   const PlanProblem &kept_; // the network of the step that keeps everything
   const ForcedFates &forced_;
-  std::vector<Reads> reads_;         // per value that is no view
+  std::vector<Reads> reads_;  // per value that is no view
+  std::vector<bool> hasHome_; // per value
+  // Per value when products run whose nodes count it in the layout in which they read it.
+  std::vector<std::vector<Span>> ofProducts_;
+  std::map<std::pair<const OpKind *, std::vector<bool>>, std::vector<int64_t>> blocks_;
   std::vector<int64_t> firstBehind_; // per op the first direct read of what depends on it
   std::vector<JointNode> nodes_;     // as in the kept network
+  std::vector<int64_t> until_;       // per op, see findUntil()
   std::vector<double> shares_;       // per op, see setShares()
   solver::Problem priced_;
   using SecondsKey = std::tuple<const OpKind *, Fate, bool, std::vector<bool>, std::vector<bool>>;
@@ -462,13 +575,33 @@ class PriceSearch {
 public:
   PriceSearch(JointNetwork &network, int64_t memoryBytes, const solver::SolveOptions &limits,
               Joint &joint)
-      : network_(network), budget_(memoryBytes), limits_(limits), joint_(joint) {
-    limits_.goodGap = std::max(limits_.goodGap, kGoodGap);
-    limits_.maxSearchRounds = 0;
-  }
+      : network_(network), budget_(memoryBytes), limits_(limits), joint_(joint) {}
 
   Status run(const JointHint &hint) {
     joint_.instant = hint.instant;
+    if (hint.isThorough) {
+      enough_ = hint.enough;
+      double price = hint.price;
+      for (int k = 0; k < kSteps && !(left_ && right_) && joint_.lowerBound < enough_; ++k) {
+        CLEAVE_TRY(evaluate(price));
+        price *= right_ ? 1 / kNear : kNear;
+      }
+      return meet(kThorough);
+    }
+    limits_.goodGap = std::max(limits_.goodGap, kGoodGap);
+    limits_.maxSearchRounds = 0;
+    CLEAVE_TRY(bracket(hint));
+    return meet(kCloseEnough);
+  }
+
+private:
+  // Tries prices until the step fits at one, unless the first one is good enough.
+  Status bracket(const JointHint &hint) {
+    if (hint.isDoubtful) {
+      CLEAVE_TRY_ASSIGN(const bool isTooLarge, neverFits());
+      if (isTooLarge)
+        return Status::ok();
+    }
     double price = hint.price;
     if (price > 0) {
       CLEAVE_TRY(evaluate(price));
@@ -483,32 +616,37 @@ public:
     for (int k = 0; k < kSteps && !right_; ++k, price *= 4) {
       if (k == kDoubtful) {
         CLEAVE_TRY_ASSIGN(const bool isTooLarge, neverFits());
-        if (isTooLarge) {
-          joint_.lowerBound = solver::kForbidden;
+        if (isTooLarge)
           return Status::ok();
-        }
       }
       CLEAVE_TRY(evaluate(price));
     }
-    for (int k = 0; right_ && k < kSteps; ++k) {
+    return Status::ok();
+  }
+
+  // Improves the bound between two prices until it is enough or no other price improves it by more
+  // than a share.
+  Status meet(double closeEnough) {
+    for (int k = 0; left_ && right_ && joint_.lowerBound < enough_ && k < kSteps; ++k) {
       // Where the tangents of both sides meet no bound is larger than there.
       const double meet = (right_->value - left_->value + left_->slope * left_->price -
                            right_->slope * right_->price) /
                           (left_->slope - right_->slope);
       const double most = left_->value + left_->slope * (meet - left_->price);
-      if (most - joint_.lowerBound <= kCloseEnough * std::abs(joint_.lowerBound))
+      if (most - joint_.lowerBound <= closeEnough * std::abs(joint_.lowerBound))
         break;
       CLEAVE_TRY(evaluate(meet));
     }
     return Status::ok();
   }
 
-private:
   // Networks solved to find a price at which the step fits, and again to improve it.
   static constexpr int kSteps = 8;
   static constexpr int kDoubtful = 3;          // after so many, whether any price does is asked
   static constexpr int kInstants = 4;          // that are looked at for an answer
   static constexpr double kCloseEnough = 2e-3; // of the bound
+  static constexpr double kThorough = 5e-4;    // the same, where the effort is worthwhile
+  static constexpr double kNear = 1.5;         // between prices around one that is known
   static constexpr double kGoodGap = 1e-3;     // of the solution of one network
 
   // Whether every plan takes more than the budget at some instant, whatever it computes again. At a
@@ -525,6 +663,7 @@ private:
       if (k == 0)
         choices = solution.choices;
       if (solution.lowerBound > worst + price * budget) {
+        joint_.lowerBound = solver::kForbidden;
         if (!choices.empty())
           joint_.choices = std::move(choices);
         return true;
@@ -544,7 +683,9 @@ private:
            std::abs(last_.slope) * last_.price <= kCloseEnough * joint_.lowerBound;
   }
 
+  // Solves the network at a price, until the bound is proven to be enough.
   Status evaluate(double price) {
+    limits_.cutoff = enough_ + price * static_cast<double>(budget_);
     CLEAVE_TRY_ASSIGN(solver::Solution solution,
                       solver::solve(network_.priced(price, joint_.instant), limits_));
     if (joint_.instant < 0 && solution.isFound()) // it had no influence, since the price is 0
@@ -576,7 +717,8 @@ private:
   solver::SolveOptions limits_;
   Joint &joint_;
   Point last_;
-  std::optional<Point> left_, right_; // closest to the best price: too many bytes, or not
+  double enough_ = solver::kForbidden; // a bound that need not be improved
+  std::optional<Point> left_, right_;  // closest to the best price: too many bytes, or not
 };
 
 } // namespace

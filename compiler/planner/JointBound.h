@@ -13,7 +13,8 @@
 // Nothing is counted that a plan could do without, whatever it computes again:
 //  * memory counts arguments, and each value as long as its content certainly exists: in the layout
 //    in which it lives until it is read in the last part of the step, then in equal shares of all
-//    ranks. Results of repetitions count from their first to their last reader;
+//    ranks. Results of repetitions count from their first to their last reader. While a product
+//    runs, its result and the blocks that it reads, in the layouts in which it reads them;
 //  * what only repetitions need is computed by them alone: of a kernel group whose results are not
 //    kept, the forward part is charged only for what it reads itself;
 //  * layout changes of what repetitions read are free, since others may need them too, and what
@@ -35,6 +36,10 @@ struct JointHint {
   double price = 0;                   // seconds per byte that are tried first; 0: unknown
   int64_t instant = -1;               // at which memory has a price; -1: the fullest one
   double enough = solver::kForbidden; // a bound of so many seconds need not be improved
+  bool isDoubtful = false; // no plan fits on another mesh: whether one does is asked first
+  // The price and the instant are the best ones known for this mesh, and networks are solved with
+  // all effort until the bound is `enough`.
+  bool isThorough = false;
 };
 
 // The result for one mesh.

@@ -37,11 +37,42 @@ static Result<JointMesh> jointMesh(const Question &question, const Mesh &mesh, J
                                  question.options.choices, question.options.solve));
   if (joint.secondsPerByte > 0)
     hint = {joint.secondsPerByte, joint.instant, hint.enough};
+  hint.isDoubtful = joint.lowerBound == solver::kForbidden;
   hint.enough = std::min(hint.enough, joint.lowerBound);
-  JointMesh found{mesh, joint.lowerBound, {}};
+  JointMesh found{.mesh = mesh,
+                  .boundSeconds = joint.lowerBound,
+                  .secondsPerByte = joint.secondsPerByte,
+                  .instant = joint.instant};
   if (!joint.choices.empty())
     found.base = baseOf(question.model, question.shared, joint, mesh);
   return found;
+}
+
+static void sortByBound(std::vector<JointMesh> &meshes) {
+  std::stable_sort(meshes.begin(), meshes.end(), [](const JointMesh &a, const JointMesh &b) {
+    return a.boundSeconds < b.boundSeconds;
+  });
+}
+
+// The mesh with the lowest bound decides on the bound of all plans: it is bounded again with more
+// effort, and so is the one that is the lowest then, until one is the lowest again.
+static Status tighten(const Question &question, std::vector<JointMesh> &meshes) {
+  std::vector<Mesh> tightened;
+  while (!meshes.empty() && meshes[0].secondsPerByte > 0 &&
+         meshes[0].boundSeconds < solver::kForbidden &&
+         std::find(tightened.begin(), tightened.end(), meshes[0].mesh) == tightened.end()) {
+    tightened.push_back(meshes[0].mesh);
+    JointHint hint{meshes[0].secondsPerByte, meshes[0].instant};
+    hint.isThorough = true;
+    if (meshes.size() > 1)
+      hint.enough = meshes[1].boundSeconds;
+    CLEAVE_TRY_ASSIGN(JointMesh again, jointMesh(question, meshes[0].mesh, hint));
+    meshes[0].boundSeconds = std::max(meshes[0].boundSeconds, again.boundSeconds);
+    if (again.base)
+      meshes[0].base = std::move(again.base);
+    sortByBound(meshes);
+  }
+  return Status::ok();
 }
 
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
@@ -67,9 +98,9 @@ Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster
     CLEAVE_TRY(answer->status());
     meshes.push_back(std::move(**answer));
   }
-  std::stable_sort(meshes.begin(), meshes.end(), [](const JointMesh &a, const JointMesh &b) {
-    return a.boundSeconds < b.boundSeconds;
-  });
+  sortByBound(meshes);
+  if (!options.isAnyEnough)
+    CLEAVE_TRY(tighten(question, meshes));
   return meshes;
 }
 

@@ -14,6 +14,9 @@ struct JointMesh {
   // The plan that keeps everything in the layouts of the best price. Has decisions, seconds and
   // holdings only. Nothing: none is known.
   std::optional<Plan> base;
+  // The price of a byte, and the instant at which memory has it, with which the bound holds.
+  double secondsPerByte = 0;
+  int64_t instant = -1;
 };
 
 // The meshes to try (meshesToTry), by rising bound; those on which pins leave an op without choices

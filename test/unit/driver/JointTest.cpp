@@ -48,7 +48,7 @@ public:
     model_ = modelOf(*compilation_.module);
   }
 
-  // Adds the plans with these fates: the fastest one, and one in less memory.
+  // Adds the plans with these fates: the fastest one, and some in less and less memory.
   void add(Fates fates) {
     normalise(model_, fates);
     mlir::OwningOpRef<mlir::ModuleOp> module = compilation_.module->clone();
@@ -59,12 +59,12 @@ public:
     REQUIRE(problem);
     if (mesh_.ranks() > 1 && !tie(model, *problem))
       return;
-    for (int64_t quarters : {4, 3}) {
+    for (int round = 0; round < kRounds; ++round) {
       Result<solver::Solution> solution = solver::solve(problem->problem, defaultLimits());
       REQUIRE(solution);
       if (!solution->isFound())
         return;
-      problem->problem.spaces[0].budget = solution->peaks[0].bytes * (quarters - 1) / 4;
+      problem->problem.spaces[0].budget = solution->peaks[0].bytes * 3 / 4;
       const Decisions decisions = decide(costs, *problem, solution->choices);
       Result<ProgramMemory> memory = driver::memoryOf(*module, model, decisions, shared_);
       REQUIRE(memory);
@@ -75,14 +75,6 @@ public:
   // Per plan: no plan in as many bytes is faster than the bound for them. Returns how often the
   // bound was larger than that without a limit.
   int check() {
-    const StepModel roomy = withRoomForRepetitions(model_);
-    Costs costs(roomy, shared_, mesh_);
-    auto boundIn = [&](int64_t bytes) {
-      Result<Joint> joint =
-          boundJointly(costs, {}, ForcedFates(roomy.ops.size()), bytes, {}, {}, defaultLimits());
-      REQUIRE(joint);
-      return joint->lowerBound;
-    };
     const double unlimited = boundIn(kUnlimitedBytes);
     int binding = 0;
     std::set<int64_t> limits;
@@ -100,10 +92,28 @@ public:
     return binding;
   }
 
+  // Seconds of any plan in so many bytes.
+  double boundIn(int64_t bytes) {
+    const StepModel roomy = withRoomForRepetitions(model_);
+    Costs costs(roomy, shared_, mesh_);
+    Result<Joint> joint =
+        boundJointly(costs, {}, ForcedFates(roomy.ops.size()), bytes, {}, {}, defaultLimits());
+    REQUIRE(joint);
+    return joint->lowerBound;
+  }
+
+  // Bytes of the smallest plan.
+  int64_t least() const {
+    auto isLess = [](const Found &a, const Found &b) { return a.bytes < b.bytes; };
+    return std::min_element(found_.begin(), found_.end(), isLess)->bytes;
+  }
+
   size_t plans() const { return found_.size(); }
   const StepModel &model() const { return model_; }
 
 private:
+  static constexpr int kRounds = 4; // plans per fates, at most
+
   // Forbids that repetitions have other layouts than all ops with their name and kind, of which
   // they repeat one. False if the space of an op changed, or not all of its choices are listed.
   static bool tie(const StepModel &model, PlanProblem &problem) {
@@ -173,5 +183,16 @@ void checkMany(size_t bundled, int64_t batch, int64_t ranks, const std::string &
 TEST_CASE("no plan with repetitions is faster than the bound on plans in its memory") {
   checkMany(0, 4096, 1, "dp=1", 10); // of a perceptron
   checkMany(0, 4096, 4, "dp=2,tp=2", 6);
+  checkMany(0, 512, 4, "dp=4", 6);
+  checkMany(1, 64, 4, "dp=2,tp=2", 0);
   checkMany(1, 64, 1, "dp=1", 2); // of a GPT
+}
+
+TEST_CASE("blocks that products read prove that nothing fits") {
+  ModelCase model = bundledCases()[0];
+  model.symbols["batch"] = 4096;
+  Enumeration all(model, 4, "dp=4");
+  all.add(fullRecompute(all.model()));
+  CHECK(all.boundIn(all.least()) < solver::kForbidden);
+  CHECK(all.boundIn(all.least() * 3 / 10) == solver::kForbidden);
 }
