@@ -164,14 +164,17 @@ public:
     return sum;
   }
 
-  // A step after which the bound rises by `rise`, to first order.
+  // A step after which the bound rises by `rise`, to first order. The cheapest choices of single
+  // nodes change much from pass to pass: the direction is a mean of about ten.
   void step(const std::vector<int> &choices, double rise) {
+    constexpr double kMomentum = 0.9;
     std::vector<int64_t> bytes = network_.usage(choices);
     double squares = 0;
     for (size_t r = 0; r < prices_.size(); ++r) {
       const Row &row = network_.rows[r];
       const double scale = std::max(1.0, static_cast<double>(row.budget + row.taken));
-      direction_[r] = static_cast<double>(bytes[r] - row.budget) / scale + 0.5 * direction_[r];
+      direction_[r] =
+          static_cast<double>(bytes[r] - row.budget) / scale + kMomentum * direction_[r];
       if (prices_[r] <= 0 && direction_[r] < 0)
         direction_[r] = 0;
       squares += direction_[r] * direction_[r];
