@@ -1,7 +1,6 @@
 // Branch: branch and bound on a network, best bound first, to close the gap of the root bound.
 //
-// A branch fixes one node to the choice that the subproblems of the bound took most often, or
-// excludes that choice.
+// Every node of the tree is a network of its own: the root's with fewer choices (BranchNode.h).
 #pragma once
 
 #include "compiler/solver/Search.h"
@@ -10,11 +9,19 @@ namespace cleave::solver {
 
 // Limits of branch().
 struct BranchOptions {
-  int maxBranches = 2000;       // nodes of the search tree
-  int iterationsPerBranch = 12; // of the bounding loop
+  int maxBranches = 2000;                     // nodes of the search tree
+  int64_t maxWork = INT64_MAX;                // additions in tables
+  int64_t maxTableEntries = int64_t(1) << 14; // of inexact elimination
+  int64_t maxExactWork = int64_t(1) << 25;    // additions of one evaluation of exact elimination
+  // Per tree node passes of messages, if elimination is inexact, and iterations of the bounding
+  // loop.
+  int sweeps = 60, iterations = 12;
   double acceptedGap = 1e-9;    // relative
   double cutoff = kForbidden;   // only solutions below are of interest
   std::function<bool()> isLate; // ends when it returns true; may be empty
+  // Tree nodes that are visited at once, >= 1. The result depends on it, but not on which thread is
+  // faster.
+  int threads = 1;
 };
 
 // The result of branch().
@@ -25,7 +32,7 @@ struct BranchResult {
 };
 
 // Continues from the root's ascent. Offers all solutions found to `search`.
-BranchResult branch(const Network &network, Elimination &elimination, const Ascent &root,
-                    Search &search, const BranchOptions &options);
+BranchResult branch(const Network &network, const Ascent &root, Search &search,
+                    const BranchOptions &options);
 
 } // namespace cleave::solver

@@ -347,12 +347,11 @@ NodeCosts Elimination::support() const {
   return fractions;
 }
 
-std::unique_ptr<Elimination> makeExact(const Network &network) {
-  constexpr int64_t kAffordable = 200'000'000; // additions of one evaluation
+std::unique_ptr<Elimination> makeExact(const Network &network, int64_t affordable) {
   constexpr int64_t kLarge = int64_t(1) << 24; // entries
   auto elimination = std::make_unique<Elimination>(network, kLarge, /*onlyIfExact=*/true);
-  return elimination->isExact() && elimination->work() <= kAffordable ? std::move(elimination)
-                                                                      : nullptr;
+  return elimination->isExact() && elimination->work() <= affordable ? std::move(elimination)
+                                                                     : nullptr;
 }
 
 std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries) {

@@ -124,9 +124,9 @@ private:
   ByWords<Numbered> results_, before_;     // of this call of minimize(), and of the one before
 };
 
-// An elimination that is exact and whose minimize() is cheap, with tables of at most 2^24 entries;
-// null if there is none.
-std::unique_ptr<Elimination> makeExact(const Network &network);
+// An elimination that is exact, with tables of at most 2^24 entries, and whose minimize() takes at
+// most `affordable` additions; null if there is none.
+std::unique_ptr<Elimination> makeExact(const Network &network, int64_t affordable = 200'000'000);
 
 // makeExact(), else an elimination with tables of `maxTableEntries`. Tables between the two sizes
 // would change nothing: the order, and the work of exact elimination, are the same.

@@ -79,6 +79,26 @@ static void dropPairs(const Network &network, const std::vector<std::vector<doub
   drops.pairShare = shareOf(dropped, all);
 }
 
+bool Drops::leavesNone() const {
+  return std::any_of(choices.begin(), choices.end(), [](const std::vector<bool> &drop) {
+    return std::find(drop.begin(), drop.end(), false) == drop.end();
+  });
+}
+
+Marginals lowerBounds(const Network &network, Elimination &elimination, const NodeCosts &costs,
+                      const Prices &prices, bool withPairs) {
+  elimination.minimize(pricedCosts(network, costs, prices));
+  Marginals least = elimination.marginals(withPairs);
+  double constant = network.constant;
+  for (size_t r = 0; r < prices.size(); ++r)
+    constant -= prices[r] * static_cast<double>(network.rows[r].budget);
+  for (auto *list : {&least.choices, &least.pairs})
+    for (std::vector<double> &bounds : *list)
+      for (double &bound : bounds)
+        bound += constant;
+  return least;
+}
+
 Drops dropsAbove(const Network &network, const Marginals &least, double upper) {
   Drops drops;
   dropChoices(network, least.choices, upper, drops);
@@ -107,11 +127,15 @@ Network without(const Drops &drops, const Network &network) {
 }
 
 Prices matchPrices(const std::vector<Row> &from, const Prices &prices, const std::vector<Row> &to) {
+  auto place = [](const Row &row) { return std::pair(row.space, row.time); };
   Prices matched(to.size(), 0.0);
-  for (size_t r = 0, s = 0; s < matched.size(); ++s, ++r) {
-    while (from[r].space != to[s].space || from[r].time != to[s].time)
+  for (size_t r = 0, s = 0; s < to.size() && r < from.size();) {
+    if (place(from[r]) == place(to[s]))
+      matched[s++] = prices[r++];
+    else if (place(from[r]) < place(to[s]))
       ++r;
-    matched[s] = prices[r];
+    else
+      ++s;
   }
   return matched;
 }

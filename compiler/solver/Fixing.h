@@ -15,7 +15,15 @@ struct Drops {
   std::vector<std::vector<bool>> pairs;   // per edge and entry of its table; empty: none
   double choiceShare = 0;                 // of all choices beyond the first of each node
   double pairShare = 0; // of all pairs of the remaining choices that are permitted
+
+  // Whether some node has no choice left.
+  bool leavesNone() const;
 };
+
+// Lower bounds, with the network's constant, on all solutions that take a choice or, with
+// `withPairs`, a pair of choices, by these prices. `costs` replaces the network's node costs.
+Marginals lowerBounds(const Network &network, Elimination &elimination, const NodeCosts &costs,
+                      const Prices &prices, bool withPairs);
 
 // What has a lower bound (with the network's constant) that is not below `upper`, and choices that
 // exceed a budget while all other nodes take their least bytes.
@@ -24,7 +32,7 @@ Drops dropsAbove(const Network &network, const Marginals &least, double upper);
 // The network with these choices and pairs forbidden.
 Network without(const Drops &drops, const Network &network);
 
-// Prices of the rows `to`, which are some of the rows `from`, by the prices of those.
+// Prices of the rows `to` by those of the rows `from`; 0 for rows that are not among these.
 Prices matchPrices(const std::vector<Row> &from, const Prices &prices, const std::vector<Row> &to);
 
 } // namespace cleave::solver

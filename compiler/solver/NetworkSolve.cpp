@@ -237,27 +237,30 @@ bool NetworkSolve::provenInfeasible(int iterations, int64_t maxTableEntries) {
   return proven;
 }
 
-// Re-solves parts until the bound is met, nothing has improved for long, or a share of maxSeconds
-// has passed.
+// Re-solves parts until the bound is met, nothing has improved for long (in a search without limit
+// on its rounds: for half of it), or a share of maxSeconds has passed.
 void NetworkSolve::searchParts(const Prices &prices, double bound, int rounds, double timeShare) {
-  const int patience = 40 + rounds / 4;
-  const int threads = options_.threads;
-  for (int k = 0, idle = 0; k < rounds && idle < patience && !isClosed(bound); k += threads) {
-    idle = search_.improve(prices, threads) ? 0 : idle + threads;
+  constexpr int kLong = 200; // rounds
+  // Several for each thread, since some take much longer than others.
+  const int parts = options_.threads > 1 ? 4 * options_.threads : 1;
+  for (int k = 0, idle = 0; k < rounds && !isClosed(bound); k += parts) {
+    if (idle >= std::min(40 + rounds / 4, std::max(kLong, k / 2)))
+      break;
+    idle = search_.improve(prices, parts, options_.threads) ? 0 : idle + parts;
     if (isLate(timeShare))
       break;
   }
 }
 
 // Searches parts; drops choices and solves the rest once enough of them can be dropped; branches if
-// that does not happen; until the bound or a limit is reached.
+// that does not happen before the search ends; until the bound or a limit is reached.
 double NetworkSolve::closeGap(const Ascent &root) {
   const Marginals least = lowerBounds(root);
   search_.guide(least.choices);
   constexpr int kSteps = 4;
   const double passed = elapsed() / std::max(options_.maxSeconds, 1e-3);
   for (int step = 1; step <= kSteps; ++step) {
-    const double share = passed + (0.9 - passed) * step / kSteps;
+    const double share = passed + (1 - passed) * step / kSteps;
     searchParts(root.prices, root.bound, options_.maxSearchRounds / kSteps, share);
     if (isClosed(root.bound))
       return root.bound;
@@ -271,16 +274,7 @@ double NetworkSolve::closeGap(const Ascent &root) {
 Marginals NetworkSolve::lowerBounds(const Ascent &root) {
   if (elimination_->marginalsWork() > options_.maxWork / 4)
     return {};
-  elimination_->minimize(pricedCosts(tight(), costs_, root.prices));
-  Marginals least = elimination_->marginals(true);
-  double constant = tight().constant;
-  for (size_t r = 0; r < root.prices.size(); ++r)
-    constant -= root.prices[r] * static_cast<double>(network_.rows[r].budget);
-  for (auto *list : {&least.choices, &least.pairs})
-    for (std::vector<double> &bounds : *list)
-      for (double &bound : bounds)
-        bound += constant;
-  return least;
+  return solver::lowerBounds(tight(), *elimination_, costs_, root.prices, /*withPairs=*/true);
 }
 
 // Drops choices that no better solution takes and solves what is left. Nothing if too few could be
@@ -313,14 +307,19 @@ std::optional<double> NetworkSolve::solveRest(const Ascent &root, const Marginal
 double NetworkSolve::branchFrom(const Ascent &root) {
   constexpr int kWorthwhile = 50; // fewer branches rarely close a gap
   BranchOptions branchOptions;
-  branchOptions.maxBranches =
-      std::min(options_.maxBranches, affordable(INT32_MAX, 0) / branchOptions.iterationsPerBranch);
-  if (branchOptions.maxBranches < std::min(kWorthwhile, options_.maxBranches))
+  // Branches work on less and less of the network.
+  if (affordable(INT32_MAX, 0) / branchOptions.iterations <
+      std::min(kWorthwhile, options_.maxBranches))
     return root.bound;
+  branchOptions.maxBranches = options_.maxBranches;
+  branchOptions.maxWork = options_.maxWork;
+  if (isExact())
+    branchOptions.maxExactWork = std::max(branchOptions.maxExactWork, elimination_->work());
   branchOptions.acceptedGap = options_.acceptedGap;
   branchOptions.cutoff = options_.cutoff;
   branchOptions.isLate = [this] { return isLate(1); };
-  BranchResult result = branch(tight(), *elimination_, root, search_, branchOptions);
+  branchOptions.threads = options_.threads;
+  BranchResult result = branch(tight(), root, search_, branchOptions);
   return std::max(root.bound, result.bound);
 }
 

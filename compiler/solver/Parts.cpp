@@ -4,6 +4,7 @@
 #include "compiler/solver/Search.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <future>
 
@@ -194,24 +195,28 @@ void Search::take(const Proposal &proposal) {
     offer(std::move(choices));
 }
 
-bool Search::improve(const Prices &prices, int threads) {
+bool Search::improve(const Prices &prices, int parts, int threads) {
   if (best_.empty())
     return false;
   const double before = bestCost_;
-  std::vector<std::future<Proposal>> proposals;
-  for (int k = 0; k < threads; ++k) {
-    std::vector<int> nodes = choosePart();
-    const uint64_t seed = random_();
-    // The last one is solved by this thread.
-    const auto policy = k + 1 < threads ? std::launch::async : std::launch::deferred;
-    proposals.push_back(std::async(policy, [this, &prices, seed, nodes = std::move(nodes)] {
-      return solvePart(nodes, prices, seed);
-    }));
+  std::vector<std::vector<int>> chosen;
+  std::vector<uint64_t> seeds;
+  for (int k = 0; k < parts; ++k) {
+    chosen.push_back(choosePart());
+    seeds.push_back(random_());
   }
-  proposals.back().wait();
-  std::vector<Proposal> solved;
-  for (std::future<Proposal> &proposal : proposals)
-    solved.push_back(proposal.get());
+  std::vector<Proposal> solved(chosen.size());
+  std::atomic<size_t> next = 0;
+  auto solveOnes = [&] {
+    for (size_t k = next++; k < chosen.size(); k = next++)
+      solved[k] = solvePart(chosen[k], prices, seeds[k]);
+  };
+  std::vector<std::future<void>> others;
+  for (int k = 1; k < threads; ++k)
+    others.push_back(std::async(std::launch::async, solveOnes));
+  solveOnes();
+  for (std::future<void> &other : others)
+    other.get();
   for (const Proposal &proposal : solved)
     take(proposal);
   return bestCost_ < before;

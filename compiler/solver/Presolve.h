@@ -26,6 +26,9 @@ public:
   const Network &result() const { return network_; }
   // A node without permitted choices (index in the original network), or -1.
   int contradiction() const { return contradiction_; }
+  // The original node of a node of the reduced network, and the original one of its choice i.
+  int originalNode(size_t v) const { return originalNode_[v]; }
+  int originalChoice(size_t v, size_t i) const { return ids_[originalNode_[v]][i]; }
   // The choices of the original network's nodes, from those of the reduced one's.
   std::vector<int> expand(const std::vector<int> &reduced) const;
   // The inverse: the reduced network's choices for permitted choices of the original's nodes.

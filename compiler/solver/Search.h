@@ -31,11 +31,12 @@ public:
   // nodes in which they differ from the best solution those that lower its cost and still fit, the
   // most seconds per price of their bytes first. Returns whether the solution improved.
   bool adopt(const std::vector<int> &other, const Prices &prices);
-  // Re-solves `threads` parts at once, each exactly or nearly so with all other nodes fixed, and
-  // keeps those results, in order, that make the solution better (large neighbourhood search:
-  // P. Shaw, CP 1998). The size of parts adapts to what can be solved exactly. Returns whether the
-  // solution improved. The same for every run, since parts are chosen before any is solved.
-  bool improve(const Prices &prices, int threads = 1);
+  // Re-solves `parts` parts, `threads` at once, each exactly or nearly so with all other nodes
+  // fixed, and keeps those results, in order, that make the solution better (large neighbourhood
+  // search: P. Shaw, CP 1998). The size of parts adapts to what can be solved exactly. Returns
+  // whether the solution improved. The same for every run and every number of threads, since parts
+  // are chosen before any is solved.
+  bool improve(const Prices &prices, int parts = 1, int threads = 1);
   // From now on, parts are more often around nodes whose choice in the best solution has a high
   // lower bound: `least`, in seconds, per node and choice (Elimination::marginals).
   void guide(NodeCosts least) { least_ = std::move(least); }
