@@ -29,12 +29,13 @@ class Plans(unittest.TestCase):
         plan, dumps = self.folder / "gpt.plan", self.folder / "phases"
         cleave.compile_model(cleave.GPT["model"], plan, "--mesh", "dp=2,tp=2", "--dump-phases", dumps, ranks=4)
         network, solution = dumps / "network-dp=2,tp=2.json", self.folder / "solution.json"
-        found = cleave.must("cleave-solve", network, 20, "-o", solution).out
+        found = cleave.must("cleave-solve", network, 20, "-o", solution, "--choices").out
         cost = float(re.match(r"cost (\S+) ", found).group(1))
         priced = cleave.must("cleave-solve", network, "--solution", solution).out
         self.assertRegex(priced, r"cost \S+  feasible\ndevice: peak \d+ of \d+ bytes at time \d+")
         self.assertAlmostEqual(float(priced.split()[1]), cost, delta=1e-9 * cost)
         choices = json.loads(solution.read_text())["choices"]
+        self.assertEqual(json.loads(found.splitlines()[-1]), choices)
         solution.write_text(json.dumps(choices[:-1] + [10**6]))
         refused = cleave.tool("cleave-solve", network, "--solution", solution)
         self.assertEqual(refused.code, 2, refused)
