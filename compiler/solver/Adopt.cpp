@@ -10,8 +10,8 @@ namespace {
 // Nodes that change together, since edges join them.
 struct Region {
   std::vector<int> nodes;
-  double gain = 0; // seconds that are saved; -kForbidden if the change is not permitted
-  double paid = 0; // the price of the bytes that it takes more
+  double gain = 0; // seconds that the change saves; -kForbidden if it is not permitted
+  double paid = 0; // seconds: the price of the bytes by which memory grows
 };
 
 // The connected regions of nodes whose choices differ.

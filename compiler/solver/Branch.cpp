@@ -1,4 +1,4 @@
-// The tree.
+// The tree: which nodes are open, and in which order they are visited.
 #include "compiler/solver/Branch.h"
 
 #include "compiler/solver/BranchNode.h"

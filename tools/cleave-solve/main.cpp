@@ -74,8 +74,8 @@ static Status reportGiven(const Problem &problem, const std::string &path) {
   return Status::ok();
 }
 
-// `effort` > 0: limits in iterations, as the planner's times `effort`. Else the clock is the only
-// limit.
+// `effort` > 0: limits in iterations, those of SolveOptions times `effort`. Else the clock is the
+// only limit.
 static void setLimits(SolveOptions &options, double seconds, int effort) {
   options.maxSeconds = seconds;
   if (effort > 0) {
@@ -117,9 +117,10 @@ int main(int argc, char **argv) {
   app.add_option("--threads", options.threads, "of the search")
       ->capture_default_str()
       ->check(CLI::Range(1, 64));
-  app.add_option("--effort", effort,
-                 "limits in iterations, N times those of a plan: the result is the same on every "
-                 "machine that needs less than SECONDS")
+  app.add_option(
+         "--effort", effort,
+         "limits in iterations, N times the defaults of the solver: the result is the same on "
+         "every machine that needs less than SECONDS")
       ->check(CLI::Range(1, 1000));
   app.add_option("--solution", given,
                  "checks and prices the choices in this file (written by -o, or a list of numbers) "
