@@ -22,7 +22,9 @@ static Result<Problem> readProblem(const std::string &path) {
   Result<Problem> own = problemFromJson(text);
   if (own)
     return own;
-  return Status::userError(contest.status().message(), "; ", own.status().message());
+  return Status::userError(contest.status().message(), "; ", own.status().message(),
+                           "; expected an instance of the contest (.json, .json.gz) or a problem "
+                           "that `cleave-compile --problem FILE` wrote");
 }
 
 static int fail(const Status &status) { return fail("cleave-solve", status); }
