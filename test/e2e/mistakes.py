@@ -1,5 +1,6 @@
 """The user's mistakes at run time and impossible plans: one message that says what was found and the way out."""
 
+import gzip
 import struct
 import subprocess
 import unittest
@@ -142,6 +143,15 @@ class Mistakes(fixture.InFolder):
         problem = self.folder / "problem.json"
         problem.write_text('{"spaces": [{"budget": 1.5}], "nodes": [], "edges": []}')
         self.refuses(cleave.tool("cleave-solve", problem), "'/spaces/0'", "found 1.5, expected a whole number", "not an instance of the contest")
+
+    def test_a_cost_network_that_is_no_json(self):
+        problem = self.folder / "no.json"
+        for content in (b"nodes: []\n", gzip.compress(b"nodes: []\n")):
+            with self.subTest(content=content):
+                problem.write_bytes(content)
+                answer = cleave.tool("cleave-solve", problem)
+                self.refuses(answer, "no.json", "not an instance of the contest", "expected")
+                self.assertEqual(answer.err.count("parse error"), 1, answer)
 
     def test_parameters_of_different_shapes_cannot_be_tied(self):
         for model, symbol in [("mlp.pt2", "x.0"), ("mlp.dynamo.onnx", "batch")]:

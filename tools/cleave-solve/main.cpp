@@ -6,6 +6,7 @@
 #include "compiler/solver/Json.h"
 #include "compiler/solver/Solver.h"
 #include "runtime/base/FileWriter.h"
+#include "runtime/base/Json.h"
 #include "runtime/base/RegularFile.h"
 #include "tools/commandline/CommandLine.h"
 
@@ -22,7 +23,9 @@ static Result<Problem> readProblem(const std::string &path) {
   Result<Problem> own = problemFromJson(text);
   if (own)
     return own;
-  return Status::userError(contest.status().message(), "; ", own.status().message(),
+  // Of a file that is compressed or no JSON, the reader of the contest has said all.
+  const std::string second = Json::accept(text) ? "; " + own.status().message() : "";
+  return Status::userError(contest.status().message(), second,
                            "; expected an instance of the contest (.json, .json.gz) or a problem "
                            "that `cleave-compile --problem FILE` wrote");
 }
