@@ -5,6 +5,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace cleave::planner {
@@ -183,6 +184,31 @@ std::vector<AxisUse> axisUses(const StepModel &model, const Decisions &decisions
     readStored(model, decisions, static_cast<int>(axis), uses[axis]);
   }
   return uses;
+}
+
+// The name of an axis, without a number.
+static std::string nameFor(const AxisUse &use) {
+  auto share = [&](DimUse dim) { return use.flops[static_cast<size_t>(dim)]; };
+  const std::pair<const char *, double> names[] = {
+      {"dp", share(DimUse::Batch)},
+      {"sp", share(DimUse::Sequence) + share(DimUse::Positions)},
+      {"ep", share(DimUse::Experts)},
+      {"tp", share(DimUse::Features) + share(DimUse::Vocabulary)}};
+  return std::max_element(std::begin(names), std::end(names),
+                          [](const auto &a, const auto &b) { return a.second < b.second; })
+      ->first;
+}
+
+Mesh namedByUse(const Mesh &mesh, const std::vector<AxisUse> &uses) {
+  std::map<std::string, int> count, number;
+  for (const AxisUse &use : uses)
+    ++count[nameFor(use)];
+  Mesh named = mesh;
+  for (size_t axis = 0; axis < uses.size(); ++axis) {
+    const std::string name = nameFor(uses[axis]);
+    named.axes[axis].name = count[name] == 1 ? name : concat(name, ++number[name]);
+  }
+  return named;
 }
 
 std::string splitText(const AxisUse &use) {

@@ -1,5 +1,16 @@
-// AxisUse: what each axis of a mesh splits, in the words of the model: an axis that is named `tp`
-// may split the batch, and one named `dp` features.
+// AxisUse: what each axis of a mesh splits, in the words of the model, and the names that follow.
+//
+// Axes of a mesh that the planner chose are named by what its plan splits over them; those of a
+// mesh that the user gave keep his names, whatever they split. An axis has the name of the dims
+// that it splits in most of the FLOPs of products:
+//
+//   dp   the batch
+//   sp   sequences, and other positions
+//   ep   experts
+//   tp   features and vocabularies
+//
+// Of equal shares the upper one counts. What is stored in parts only (ZeRO) does not count: an axis
+// that splits no product is `dp`. Axes of one name are numbered: `dp1`, `dp2`.
 #pragma once
 
 #include "compiler/planner/Decisions.h"
@@ -34,6 +45,9 @@ struct AxisUse {
 // `vocabularies`: the numbers of tokens or classes that inputs index, as far as they are known.
 std::vector<AxisUse> axisUses(const StepModel &model, const Decisions &decisions,
                               const std::set<int64_t> &vocabularies);
+
+// The mesh with its axes named by these uses, one for each axis.
+Mesh namedByUse(const Mesh &mesh, const std::vector<AxisUse> &uses);
 
 // `batch 92.1 %, features 7.9 %`; empty if the axis splits no product.
 std::string splitText(const AxisUse &use);

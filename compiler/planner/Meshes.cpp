@@ -4,12 +4,18 @@
 
 namespace cleave::planner {
 
-std::vector<Mesh> candidateMeshes(int64_t ranks) {
-  std::vector<Mesh> meshes = {Mesh{{{"dp", ranks}}}};
-  for (int64_t dp = ranks / 2; dp >= 2; --dp)
-    if (ranks % dp == 0)
-      meshes.push_back(Mesh{{{"dp", dp}, {"tp", ranks / dp}}});
+std::vector<Mesh> candidateMeshes(int64_t ranks, const char *first, const char *second) {
+  std::vector<Mesh> meshes = {Mesh{{{first, ranks}}}};
+  for (int64_t size = ranks / 2; size >= 2; --size)
+    if (ranks % size == 0)
+      meshes.push_back(Mesh{{{first, size}, {second, ranks / size}}});
   return meshes;
+}
+
+bool haveEqualSizes(const Mesh &a, const Mesh &b) {
+  return std::equal(
+      a.axes.begin(), a.axes.end(), b.axes.begin(), b.axes.end(),
+      [](const MeshAxis &one, const MeshAxis &other) { return one.size == other.size; });
 }
 
 // The mesh in which axis k + 1 is joined with axis k unless bit k of `cuts` is set.

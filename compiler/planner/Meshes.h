@@ -9,13 +9,17 @@
 
 namespace cleave::planner {
 
-// The meshes that are tried for a number of ranks: one axis `dp`, and all products of two axes,
-// `dp` x `tp`.
-std::vector<Mesh> candidateMeshes(int64_t ranks);
+// The meshes that are tried for a number of ranks: one axis, and all products of two axes. Unless
+// pins give names, they are called `x` and `y`: an axis means something once a plan is chosen
+// (AxisUse.h).
+std::vector<Mesh> candidateMeshes(int64_t ranks, const char *first = "x", const char *second = "y");
+
+// Whether two meshes differ in the names of axes only.
+bool haveEqualSizes(const Mesh &a, const Mesh &b);
 
 // A mesh some of whose axes have parts in a finer mesh.
 struct CoarserMesh {
-  Mesh mesh;                           // named by the parts: `dp+tp`
+  Mesh mesh;                           // named by the parts: `x+y`
   std::vector<std::vector<int>> parts; // per axis the axes of the finer mesh, one or several
 };
 

@@ -199,6 +199,16 @@ static Status checkLayout(const NamePin &pin, const std::vector<std::vector<std:
   return Status::ok();
 }
 
+bool Pins::namesAxis() const {
+  auto names = [](const std::vector<std::vector<std::string>> &layout) {
+    return std::any_of(layout.begin(), layout.end(),
+                       [](const std::vector<std::string> &dim) { return !dim.empty(); });
+  };
+  return std::any_of(rules_.begin(), rules_.end(), [&](const NamePin &pin) {
+    return names(pin.layout) || (pin.use && names(*pin.use));
+  });
+}
+
 Status Pins::check(const StepModel &model, const Mesh &mesh) const {
   for (const NamePin &pin : rules_) {
     CLEAVE_TRY(checkLayout(pin, pin.layout, mesh));

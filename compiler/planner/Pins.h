@@ -26,6 +26,8 @@
 // A file: {"pins": [{"name": "blocks.*.fc.weight", "layout": [[], ["tp"]], "use": [[], []]}, …]}:
 // the layout between steps of arguments whose name matches the glob, and (for parameters; default:
 // the same) the layout for use. With "op" instead of "name": the layout of the op's first result.
+// Where rules name an axis and the planner chooses the mesh, its axes are `dp`, the first one, and
+// `tp`, whatever they split. Only `dp` can be named: not all meshes that are tried have two axes.
 // {"op": "blocks.*.fc", "recompute": "again"} or "keep": the fate of the op's results.
 // {"name": "blocks.*", "gathered": "keep"} or "again": whether parameters that are gathered for use
 // stay gathered from the forward to the backward pass.
@@ -87,6 +89,8 @@ public:
   // `nodeRanks`: ranks of one node.
   std::optional<Mesh> defaultMesh(int64_t ranks, int64_t nodeRanks) const;
 
+  // Whether a rule names an axis.
+  bool namesAxis() const;
   // A user error if a rule names an axis that the mesh does not have, or matches nothing.
   Status check(const StepModel &model, const Mesh &mesh) const;
 

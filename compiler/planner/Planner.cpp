@@ -1,6 +1,7 @@
 #include "compiler/planner/Planner.h"
 
 #include "compiler/planner/Around.h"
+#include "compiler/planner/AxisUse.h"
 #include "compiler/planner/Decide.h"
 #include "compiler/planner/Explain.h"
 #include "compiler/planner/FateRemarks.h"
@@ -66,7 +67,14 @@ std::vector<Mesh> meshesToTry(const PlannerOptions &options) {
     return {*options.mesh};
   if (std::optional<Mesh> mesh = options.pins.defaultMesh(options.ranks, options.nodeRanks))
     return {*mesh};
-  return candidateMeshes(options.ranks);
+  return options.pins.namesAxis() ? candidateMeshes(options.ranks, "dp", "tp")
+                                  : candidateMeshes(options.ranks);
+}
+
+bool namesByUse(const PlannerOptions &options) {
+  const Pins &pins = options.pins;
+  return options.isOwnMesh ||
+         !(options.mesh || pins.namesAxis() || pins.defaultMesh(options.ranks, options.nodeRanks));
 }
 
 // The meshes to try, and for a mesh that was asked for the coarser ones. Not under pins, which say
@@ -367,15 +375,24 @@ static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions
   return best;
 }
 
-// What became of a candidate, for the user.
-static TriedMesh triedMesh(const MeshCandidate &candidate, const Best &best) {
+// What became of a candidate, for the user. `chosen`: the mesh of the plan.
+static TriedMesh triedMesh(const MeshCandidate &candidate, const Best &best, const Mesh &chosen) {
   TriedMesh tried = candidate.outcome;
   tried.mesh = candidate.mesh;
   if (&candidate == best.candidate) {
+    tried.mesh = chosen;
     tried.bytes = best.memory.arena;
     tried.note = tried.note.empty() ? "chosen" : "chosen, " + tried.note;
   }
   return tried;
+}
+
+// The mesh whose axes are joined as these parts say.
+static Mesh joinedMesh(const Mesh &mesh, const std::vector<std::vector<int>> &parts) {
+  const std::vector<CoarserMesh> all = coarserMeshes(mesh);
+  return std::find_if(all.begin(), all.end(),
+                      [&](const CoarserMesh &coarser) { return coarser.parts == parts; })
+      ->mesh;
 }
 
 static Plan toPlan(const StepModel &model, const PlannerOptions &options, const Best &best,
@@ -384,26 +401,29 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   const MeshCandidate &target = best.candidate->parts.empty() ? *best.candidate : candidates[0];
   Costs &costs = *target.costs;
   Plan plan{decide(costs, best.problem, best.solution.choices)};
+  if (namesByUse(options))
+    plan.mesh = namedByUse(plan.mesh, axisUses(model, plan, {}));
   plan.seconds = secondsOf(costs, plan);
   plan.boundSeconds = plan.seconds;
   for (const MeshCandidate &candidate : candidates) {
     if (!candidate.parts.empty())
       continue;
     plan.boundSeconds = std::min(plan.boundSeconds, candidate.bound);
-    plan.meshesTried.push_back(triedMesh(candidate, best));
+    plan.meshesTried.push_back(triedMesh(candidate, best, plan.mesh));
   }
   if (options.proven) {
     plan.boundSeconds = std::min(plan.seconds, options.proven->seconds);
     for (const auto &[mesh, seconds] : options.proven->meshes)
-      if (mesh != target.mesh && candidates.size() == 1)
+      if (!haveEqualSizes(mesh, plan.mesh) && candidates.size() == 1)
         plan.meshesTried.push_back({.mesh = mesh, .seconds = seconds});
   }
   if (best.candidate != &target)
-    plan.meshesTried[0] = {.mesh = target.mesh,
+    plan.meshesTried[0] = {.mesh = plan.mesh,
                            .isPlanned = true,
                            .seconds = best.seconds,
                            .bytes = best.memory.arena,
-                           .note = "chosen, with axes together as in " + str(best.candidate->mesh)};
+                           .note = "chosen, with axes together as in " +
+                                   str(joinedMesh(plan.mesh, best.candidate->parts))};
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
   plan.unlistedChoices = target.others;
   plan.peakBytes = best.memory.peak;

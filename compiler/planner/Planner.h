@@ -37,6 +37,8 @@ struct PlannerOptions {
   // Empty: the pins' default mesh, else chosen among candidateMeshes(). Without pins, the plan on a
   // given mesh is at least as good as those on all coarserMeshes().
   std::optional<Mesh> mesh;
+  // The planner chose `mesh` before: axes get the names that they have if no mesh is given.
+  bool isOwnMesh = false;
   int64_t memoryBytes = 0;                      // budget of one rank; 0: Cluster::usableBytes()
   Pins pins;                                    // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
@@ -62,6 +64,10 @@ struct PlannerOptions {
 // The meshes that plans are searched on, without coarser ones (Meshes.h): the one that was asked
 // for, or that of the pins, or candidateMeshes().
 std::vector<Mesh> meshesToTry(const PlannerOptions &options);
+
+// Whether the axes of the plan are named by what it splits over them (AxisUse.h): the user gave
+// neither a mesh nor pins that have one or name an axis.
+bool namesByUse(const PlannerOptions &options);
 
 // The best plan found. Infeasible if no plan fits: the message states how many bytes are missing
 // and the largest nodes. A user error if options contradict each other or the step.

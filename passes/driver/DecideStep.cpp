@@ -89,10 +89,15 @@ private:
     options.whenTooLarge = whenTooLarge;
     return options;
   }
+  // Fixes the mesh, whose axes are named as if it were not.
+  void setMesh(planner::PlannerOptions &options, const Mesh &mesh) const {
+    options.isOwnMesh = planner::namesByUse(options_);
+    options.mesh = mesh;
+  }
   planner::PlannerOptions withoutLimit(const Mesh &mesh) const {
     planner::PlannerOptions options = options_;
     options.memoryBytes = planner::kUnlimitedBytes;
-    options.mesh = mesh;
+    setMesh(options, mesh);
     return options;
   }
 
@@ -224,7 +229,7 @@ private:
       return Status::ok();
     const Tried &best = *std::min_element(tried_.begin(), tried_.end());
     planner::PlannerOptions options = within(WhenTooLarge::Search);
-    options.mesh = mesh_;
+    setMesh(options, *mesh_);
     options.cutoffSeconds = cutoff();
     CLEAVE_TRY(keepBest(planWith(best.fates, options)));
     return splitThenRepeat(kept, costs);
@@ -249,7 +254,7 @@ private:
   // the budget.
   Status splitThenRepeat(const planner::Fates &kept, planner::Costs &costs) {
     planner::PlannerOptions options = within(WhenTooLarge::Search);
-    options.mesh = mesh_;
+    setMesh(options, *mesh_);
     options.cutoffSeconds = cutoff();
     planner::PlannerOptions larger = options;
     larger.memoryBytes += budget_ / kLargerShare;
@@ -279,7 +284,7 @@ private:
     CLEAVE_TRY(unlessInfeasible(first.status()));
     if (first)
       return first;
-    options.mesh = mesh_;
+    setMesh(options, *mesh_);
     Result<Decided> again = planWith(best, options);
     return again || tooLarge_ < needed ? std::move(again) : std::move(first);
   }

@@ -1,5 +1,6 @@
 #include "passes/driver/WhatIf.h"
 
+#include "compiler/planner/Meshes.h"
 #include "passes/driver/WaysOut.h"
 #include "runtime/base/Units.h"
 
@@ -108,7 +109,7 @@ private:
       return Status::ok();
     std::optional<std::pair<double, CompileOptions>> best;
     for (const Mesh &mesh : planner::meshesToTry({.ranks = options_.ranks})) {
-      if (mesh == plan_.mesh)
+      if (planner::haveEqualSizes(mesh, plan_.mesh))
         continue;
       CompileOptions options = options_;
       options.mesh = planner::str(mesh);

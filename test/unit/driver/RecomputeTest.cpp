@@ -1,10 +1,13 @@
 // Plans for less and less memory: what is planned is allocated, and less memory is never faster.
+#include "compiler/planner/AxisUse.h"
 #include "passes/driver/Compile.h"
+#include "passes/driver/PlanFates.h"
 #include "runtime/base/FileWriter.h"
 #include "test/unit/driver/Models.h"
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iomanip>
@@ -122,6 +125,26 @@ TEST_CASE("sharding first and recomputation after is no faster than both togethe
     }
   }
   CHECK(compared > 5);
+}
+
+TEST_CASE("axes of plans with repetitions are named by what they split") {
+  const ModelFile file(kGpt);
+  driver::CompileOptions options = optionsOf(file.path(), kGpt, {4});
+  options.memoryBytes = compile(options).arena * 8 / 10;
+  for (const char *pin : {"", "sharding-first"}) {
+    options.pin = pin;
+    Compilation c(options);
+    REQUIRE(driver::compileTo(c, "planned").isOk());
+    const planner::Plan &plan = c.decided;
+    CHECK(!plan.repetitions.empty());
+    const Result<planner::StepModel> model = driver::readModel(*c.module);
+    REQUIRE(model.isOk());
+    CHECK(plan.mesh == planner::namedByUse(plan.mesh, planner::axisUses(*model, plan, {})));
+    const auto count =
+        std::count_if(plan.meshesTried.begin(), plan.meshesTried.end(),
+                      [&](const planner::TriedMesh &tried) { return tried.mesh == plan.mesh; });
+    CHECK(count == 1);
+  }
 }
 
 TEST_CASE("pins that leave an op no layout are told, and not a lack of memory") {

@@ -80,6 +80,32 @@ func.func @step(%x: tensor<3x6x8xf32> {graph.role = "state", graph.name = "x"},
                                             {"features in 100.0 %", 2}});
 }
 
+// The names of axes with these shares of DimUse: batch, sequence, positions, vocabulary, experts,
+// features.
+static std::string namesFor(const std::vector<std::array<double, kDimUses>> &shares) {
+  Mesh mesh;
+  std::vector<AxisUse> uses;
+  for (const std::array<double, kDimUses> &flops : shares) {
+    mesh.axes.push_back({"x" + std::to_string(mesh.axes.size()), 2});
+    uses.push_back({.flops = flops, .parameters = 1});
+  }
+  return str(namedByUse(mesh, uses));
+}
+
+TEST_CASE("an axis is named by what it splits in most of the FLOPs") {
+  CHECK(namesFor({{0.6, 0, 0, 0, 0, 0.4}, {0.4, 0, 0, 0, 0, 0.6}}) == "dp=2,tp=2");
+  CHECK(namesFor({{0, 0, 0.9, 0, 0, 0}, {0.1, 0, 0, 0, 0.9, 0}}) == "sp=2,ep=2");
+  CHECK(namesFor({{0.4, 0.3, 0.3, 0, 0, 0}}) == "sp=2"); // sequences and positions are one kind
+  CHECK(namesFor({{0.4, 0, 0, 0.3, 0, 0.3}}) == "tp=2"); // and so are features and vocabularies
+  CHECK(namesFor({{0.5, 0, 0, 0, 0, 0.5}}) == "dp=2");
+  CHECK(namesFor({{0, 0, 0, 0, 0, 0}}) == "dp=2"); // it only stores parameters in parts
+}
+
+TEST_CASE("axes of one name are numbered in their order") {
+  CHECK(namesFor({{0, 0, 0, 0, 0, 1}, {1, 0, 0, 0, 0, 0}, {0, 0, 0, 1, 0, 0}}) ==
+        "tp1=2,dp=2,tp2=2");
+}
+
 TEST_CASE("parameters that are stored in parts and computed with as a whole are counted as ZeRO") {
   const StepModel model = trainingModel(64, 32, 128);
   PlannerOptions options;

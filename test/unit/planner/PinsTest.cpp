@@ -243,7 +243,7 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
   Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
   INFO((plan.isOk() ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
-  CHECK(planner::str(plan->mesh) == "dp=2,tp=2");
+  CHECK(planner::str(plan->mesh) == "dp=2,tp=2"); // the rule names an axis: names are kept
   options.mesh = Mesh{{{"dp", 4}}};
   Status alone = planStep(model, *cluster::findCluster("h100-node"), options).status();
   CHECK(alone.exitCode() == 2);

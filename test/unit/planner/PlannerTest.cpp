@@ -26,7 +26,7 @@ TEST_CASE("all products of two axes are tried") {
   std::vector<std::string> names;
   for (const Mesh &mesh : candidateMeshes(8))
     names.push_back(str(mesh));
-  CHECK(names == std::vector<std::string>{"dp=8", "dp=4,tp=2", "dp=2,tp=4"});
+  CHECK(names == std::vector<std::string>{"x=8", "x=4,y=2", "x=2,y=4"});
 }
 
 TEST_CASE("the answer lies between its bound and any recipe") {
@@ -164,13 +164,45 @@ TEST_CASE("remarks name the other meshes and the budget") {
   Result<Plan> free = planOn(model, options);
   REQUIRE(free.isOk());
   CHECK_THAT(remarksOf(*free, "mesh").at(0),
-             Catch::StartsWith(str(free->mesh) + " chosen out of 2: dp=4: ") &&
-                 Catch::Contains("; dp=2,tp=2: "));
+             Catch::StartsWith("tp=4 chosen out of 2: tp=4: ") && Catch::Contains("; x=2,y=2: "));
   CHECK(remarksOf(*free, "pin").empty());
   options.memoryBytes = 60 << 20;
   Result<Plan> tight = planOn(model, options);
   REQUIRE(tight.isOk());
   CHECK_THAT(remarksOf(*tight, "memory").at(0), Catch::Contains(" at the peak, budget 60.0 MiB; "));
+}
+
+TEST_CASE("a mesh that the planner chose is named by what the plan splits, a given one is not") {
+  const std::pair<int64_t, const char *> cases[] = {{512, "tp=4"}, {1 << 16, "dp=4"}}; // samples
+  for (const auto &[samples, mesh] : cases) {
+    const StepModel model = trainingModel(samples, 1024, 4096);
+    PlannerOptions options;
+    options.ranks = 4;
+    const Result<Plan> chosen = planOn(model, options);
+    options.mesh = parseMesh("a=4");
+    const Result<Plan> given = planOn(model, options);
+    REQUIRE((chosen && given));
+    CHECK(str(chosen->mesh) == mesh);
+    CHECK(str(given->mesh) == "a=4");
+    CHECK(given->ops == chosen->ops);
+    CHECK(given->arguments == chosen->arguments);
+    for (const Reason &reason : chosen->reasons)
+      CHECK_THAT(reason.choice, !Catch::Contains("x"));
+  }
+}
+
+TEST_CASE("axes that a plan takes together are named like all others") {
+  PlannerOptions options;
+  options.ranks = 8;
+  options.mesh = parseMesh("x=2,y=2,z=2");
+  options.isOwnMesh = true;
+  options.choices.rounds = 0; // few choices on the mesh itself, so that a coarser one is faster
+  const Result<Plan> plan = planOn(trainingModel(512, 1024, 4096), options);
+  REQUIRE(plan.isOk());
+  CHECK(str(plan->mesh) == "tp1=2,tp2=2,tp3=2");
+  REQUIRE(plan->meshesTried.size() == 1);
+  CHECK(plan->meshesTried[0].mesh == plan->mesh);
+  CHECK(plan->meshesTried[0].note == "chosen, with axes together as in tp1+tp2+tp3=8");
 }
 
 TEST_CASE("of several meshes the best is taken, and no bound is above any of them") {
