@@ -299,6 +299,7 @@ ATTENTION = {
     "causal_tall": attended(lambda q, k, v, i: F.scaled_dot_product_attention(q, k, v, is_causal=True), queries=5, keys=3),
     "bool_mask": attended(lambda q, k, v, i: F.scaled_dot_product_attention(q, k, v, attn_mask=MASK)),
     "float_mask": attended(lambda q, k, v, i: F.scaled_dot_product_attention(q, k, v, attn_mask=MASK.float())),
+    "trained_mask": attended(lambda q, k, v, i: F.scaled_dot_product_attention(q, k, v, attn_mask=(q * 0.3) @ k.cos().mT)),
     "data_mask": attended(lambda q, k, v, i: F.scaled_dot_product_attention(q, k, v, attn_mask=(i[:5] != 2).expand(3, 5))),
     "all_masked": attended(lambda q, k, v, i: F.scaled_dot_product_attention(q, k, v, attn_mask=(i[:3].view(3, 1) > 0).expand(3, 5))),
     "all_masked_float": attended(lambda q, k, v, i: F.scaled_dot_product_attention(q, k, v, attn_mask=torch.where(MASK, 0.0, float("-inf")))),
