@@ -59,6 +59,7 @@ static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
   for (auto &[type, compute] : shared.compute)
     compute.peakFlops /= crowd;
   shared.vectorFlops /= crowd;
+  shared.attentionFlops /= crowd;
   shared.columnsPerSecond /= crowd;
   for (Level &level : shared.levels) {
     if (level.devices == cluster.devicesPerNode)

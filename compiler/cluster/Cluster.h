@@ -76,6 +76,7 @@ struct Cluster {
   int64_t processors = 0;                 // of one device, which compute tiles; 0: unknown
   double tileSeconds = 0;      // of a tile, whatever its size: its first reads and last writes
   double vectorFlops = 0;      // FLOP/s of kernels other than products; 0: as in `compute`
+  double attentionFlops = 0;   // FLOP/s of attention; 0: as cost/Roofline.h says
   double columnsPerSecond = 0; // of convolutions that are lowered (MeasureConvolution.h); 0: all
                                // have kernels of their own
   double memoryBytesPerSecond = 0; // of one device's memory, reads and writes together

@@ -244,6 +244,8 @@ Cluster readCluster(const json &root, Status &status) {
   readCompute(reader.object("compute"), cluster);
   if (reader.has("vector_flops"))
     cluster.vectorFlops = reader.number("vector_flops", 0, true);
+  if (reader.has("attention_flops"))
+    cluster.attentionFlops = reader.number("attention_flops", 0, true);
   if (reader.has("columns_per_second"))
     cluster.columnsPerSecond = reader.number("columns_per_second", 0, true);
   ClusterReader bandwidth = reader.object("memory_bandwidth");
@@ -344,6 +346,8 @@ std::string toJson(const Cluster &cluster) {
     root["tile_seconds"] = cluster.tileSeconds;
   if (cluster.vectorFlops > 0)
     root["vector_flops"] = cluster.vectorFlops;
+  if (cluster.attentionFlops > 0)
+    root["attention_flops"] = cluster.attentionFlops;
   if (cluster.columnsPerSecond > 0)
     root["columns_per_second"] = cluster.columnsPerSecond;
   return root.dump(1);

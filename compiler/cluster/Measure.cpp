@@ -1,6 +1,7 @@
 // Short benchmarks of one core and of memory.
 #include "compiler/cluster/Measure.h"
 
+#include "compiler/cluster/MeasureAttention.h"
 #include "compiler/cluster/MeasureConvolution.h"
 #include "compiler/cluster/MeasureDevice.h"
 #include "compiler/cluster/MeasureLinks.h"
@@ -147,6 +148,7 @@ Result<Cluster> measureLocalCpu(double seconds) {
   cluster.hostBytes = memoryBytes();
   cluster.compute["f32"] = measureGemm(seconds * 0.5, cluster.launchSeconds);
   cluster.vectorFlops = measureVector(seconds * 0.05);
+  CLEAVE_TRY_ASSIGN(cluster.attentionFlops, measureAttention(seconds * 0.05));
   cluster.columnsPerSecond = measureColumns(seconds * 0.05);
   cluster.memoryBytesPerSecond = measureMemory(seconds * 0.15, cluster.memoryEfficiency);
   cluster.hostLink = {.bytesPerSecond = cluster.memoryBytesPerSecond / 2};

@@ -59,6 +59,8 @@ static double computingSeconds(const cluster::Cluster &cluster, const KernelWork
     return 0;
   if (work.directResults > 0)
     flops /= directShare(cluster, work.directResults);
+  if (work.isAttention && cluster.attentionFlops > 0)
+    return flops / cluster.attentionFlops;
   const bool isOurs = work.isAttention && !cluster.isCpu;
   const bool isProduct = isOurs ? hasMatrixInstructions(work.elementType) : work.isProduct;
   if (!isProduct && cluster.vectorFlops > 0)

@@ -54,9 +54,9 @@ inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024;
 // above; else FLOPs / (peak * efficiency). Kernels other than products compute at
 // Cluster::vectorFlops if that is not 0, else in f32; lowered convolutions take at least
 // columns / Cluster::columnsPerSecond, and direct ones compute at kDirectShare of the rate, less
-// where they have fewer than kDirectResults results per processor. Attention on GPUs is a kernel of
-// ours: it computes at kAttentionShare of peak * efficiency in 16-bit floats, and in others like
-// what is no product.
+// where they have fewer than kDirectResults results per processor. Attention is a kernel of ours,
+// and computes at Cluster::attentionFlops. If that is 0, it computes on GPUs at kAttentionShare of
+// peak * efficiency in 16-bit floats, in others like what is no product; on CPUs like a product.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

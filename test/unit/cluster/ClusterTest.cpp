@@ -21,6 +21,7 @@ TEST_CASE("a cluster is the same after writing and reading") {
   Result<Cluster> cluster = findCluster("h100-node");
   REQUIRE(cluster);
   cluster->vectorFlops = 3e13;
+  cluster->attentionFlops = 2e12;
   cluster->columnsPerSecond = 4e8;
   Result<Cluster> read = fromJson(toJson(*cluster));
   REQUIRE(read);

@@ -60,6 +60,18 @@ TEST_CASE("attention on GPUs has a kernel of ours, with matrix instructions in 1
   CHECK(seconds("f32") == Approx(2e-3 + 1e-6));
 }
 
+TEST_CASE("attention computes at its own rate, if it is known") {
+  for (bool isCpu : {false, true}) {
+    cluster::Cluster known = device();
+    known.isCpu = isCpu;
+    known.attentionFlops = 1e10;
+    for (const char *type : {"bf16", "f32"})
+      CHECK(kernelSeconds(known, {.flops = 1e9, .elementType = type, .isAttention = true}) ==
+            Approx(0.1 + 1e-6));
+    CHECK(kernelSeconds(known, {.flops = 1e9}) == Approx(2e-3 + 1e-6));
+  }
+}
+
 TEST_CASE("a lowered convolution takes as long as its columns") {
   cluster::Cluster lowers = device();
   lowers.columnsPerSecond = 1e8;
