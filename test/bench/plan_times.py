@@ -6,7 +6,8 @@
 Six models of the zoo at a size that a CPU can train, each on one and more ranks under every plan of PLANS. Every plan is run in
 each round, plans in turns, and its fastest step counts, since other work on the machine only makes steps slower. Prints both times
 per plan with the loss of the last step, and then: the rank correlation (Spearman) over all plans and within each model, and by
-how much the plan that the planner chose is slower than the fastest of its ranks.
+how much the plan that the planner chose is slower than the fastest of its ranks. Ranks that wait for each other on a machine with
+other work can be slow for a whole run: plans whose two fastest rounds lie apart are counted, and need more rounds or `--under`.
 
 `--under` are words before every cleave-run, for a machine with other work. More ranks than cores share cores; the prediction knows
 that. Calibrate first, with nothing else running: cleave-calibrate -o FILE. Folder of the tools: environment variable CLEAVE_BIN.
@@ -50,7 +51,7 @@ def compile_plans(name, options, folder):
                 continue
             predicted = json.loads(cleave.must("cleave-dump", path, "--json").out)["predicted"]["step_seconds"]
             plans.append({"model": name, "ranks": ranks, "options": " ".join(extra) or "free", "path": path,
-                          "data": data, "predicted": predicted, "measured": math.inf, "loss": math.nan})
+                          "data": data, "predicted": predicted, "measured": math.inf, "rounds": [], "loss": math.nan})
     return plans
 
 
@@ -59,13 +60,15 @@ def measure(plan, options, log):
     subprocess.run([*options.under.split(), str(cleave.BIN / "cleave-run"), str(plan["path"]), "--data", str(plan["data"]),
                     "--steps", str(options.steps), "--threads", "1", "--log", str(log)], check=True, capture_output=True)
     steps, _ = cleave.read_log(log)
-    plan["measured"] = min(plan["measured"], *(step["seconds"] for step in steps[1:]))
+    plan["rounds"].append(min(step["seconds"] for step in steps[1:]))
+    plan["measured"] = min(plan["rounds"])
     plan["loss"] = steps[-1]["loss"]
 
 
 def ranking(values):
-    order = sorted(range(len(values)), key=values.__getitem__)
-    return [order.index(i) for i in range(len(values))]
+    """Ranks up to a constant; equal values share the mean of theirs."""
+    order = sorted(values)
+    return [order.index(value) + order.count(value) / 2 for value in values]
 
 
 def correlation(plans):
@@ -89,6 +92,8 @@ def report(plans):
     print("chosen plan slower than the fastest measured one:",
           ", ".join(f"{model} on {ranks} {share:.1%}" for (model, ranks), share in slower.items()))
     print(f"within 5 %: {sum(share <= 0.05 for share in slower.values())} of {len(slower)}")
+    rounds = [sorted(plan["rounds"]) for plan in plans if len(plan["rounds"]) > 1]
+    print(f"two fastest rounds more than 5 % apart: {sum(second > 1.05 * first for first, second, *_ in rounds)} of {len(rounds)} plans")
 
 
 def main():
