@@ -134,7 +134,9 @@ void NetworkSolve::prepare(double &bound) {
     messages_ = std::make_unique<Messages>(network_);
   const int passes = isExact() || round_ > 0 ? 1 : 2;
   for (int pass = 0; pass < passes && !isClosed(bound); ++pass) {
+    const double before = elapsed();
     Tightened tightened = messages_->tighten(prices_, options, candidate(prices_));
+    secondsPerSweep_ = (elapsed() - before) / std::max(1, tightened.iterations);
     prices_ = std::move(tightened.prices);
     bound = std::max(bound, tightened.bound);
     iterations_ += tightened.iterations;
@@ -198,7 +200,11 @@ Candidate NetworkSolve::candidate(const Prices &prices) {
 }
 
 Ascent NetworkSolve::ascendFrom(const Prices &start, int iterations) {
-  return ascend(tight(), *elimination_, costs_, start, ascentOptions(iterations), candidate(start));
+  const double before = elapsed();
+  Ascent ascent =
+      ascend(tight(), *elimination_, costs_, start, ascentOptions(iterations), candidate(start));
+  secondsPerStep_ = (elapsed() - before) / std::max(1, ascent.iterations);
+  return ascent;
 }
 
 // Tries rising multiples of the best prices until their choices fit.
@@ -238,13 +244,14 @@ bool NetworkSolve::provenInfeasible(int iterations, int64_t maxTableEntries) {
 }
 
 // Re-solves parts until the bound is met, nothing has improved for long (in a search without limit
-// on its rounds: for half of it), or a share of maxSeconds has passed.
+// on its rounds: for half of it, if branches may follow), or a share of maxSeconds has passed.
 void NetworkSolve::searchParts(const Prices &prices, double bound, int rounds, double timeShare) {
   constexpr int kLong = 200; // rounds
   // Several for each thread, since some take much longer than others.
   const int parts = options_.threads > 1 ? 4 * options_.threads : 1;
   for (int k = 0, idle = 0; k < rounds && !isClosed(bound); k += parts) {
-    if (idle >= std::min(40 + rounds / 4, std::max(kLong, k / 2)))
+    const int most = 40 + rounds / 4;
+    if (idle >= most || (idle >= std::max(kLong, k / 2) && affordsBranches()))
       break;
     idle = search_.improve(prices, parts, options_.threads) ? 0 : idle + parts;
     if (isLate(timeShare))
@@ -304,12 +311,22 @@ std::optional<double> NetworkSolve::solveRest(const Ascent &root, const Marginal
   return std::max(root.bound, std::min(bound, upper));
 }
 
-double NetworkSolve::branchFrom(const Ascent &root) {
+// Whether the limits afford as many branches as can close a gap, if each takes as long as the steps
+// before did on the whole network. Where additions have no limit, seconds are counted.
+bool NetworkSolve::affordsBranches() const {
   constexpr int kWorthwhile = 50; // fewer branches rarely close a gap
+  const int wanted = std::min(kWorthwhile, options_.maxBranches);
+  const BranchOptions branch;
+  if (options_.maxWork < INT64_MAX)
+    return affordable(INT32_MAX, 0) / branch.iterations >= wanted;
+  const double perVisit =
+      (isExact() ? 0 : branch.sweeps * secondsPerSweep_) + branch.iterations * secondsPerStep_;
+  return wanted * perVisit <= options_.threads * (options_.maxSeconds - elapsed());
+}
+
+double NetworkSolve::branchFrom(const Ascent &root) {
   BranchOptions branchOptions;
-  // Branches work on less and less of the network.
-  if (affordable(INT32_MAX, 0) / branchOptions.iterations <
-      std::min(kWorthwhile, options_.maxBranches))
+  if (!affordsBranches()) // they work on less and less of the network
     return root.bound;
   branchOptions.maxBranches = options_.maxBranches;
   branchOptions.maxWork = options_.maxWork;

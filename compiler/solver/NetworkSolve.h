@@ -78,6 +78,7 @@ private:
   double closeGap(const Ascent &root);
   Marginals lowerBounds(const Ascent &root);
   std::optional<double> solveRest(const Ascent &root, const Marginals &least);
+  bool affordsBranches() const;
   double branchFrom(const Ascent &root);
 
   const Network &network_;
@@ -92,6 +93,8 @@ private:
   double bound_ = -kForbidden; // that raiseFirstBound() found
   int firstSteps_ = 0;         // of it
   bool isFirstBoundFinal_ = false;
+  // Seconds of the last passes of messages and steps of the bounding loop, each.
+  double secondsPerSweep_ = 0, secondsPerStep_ = 0;
   std::optional<Ascent> root_;               // where the bounding loop ended
   std::unique_ptr<Messages> messages_;       // if elimination is inexact or slow
   Network tightNetwork_;                     // with messages, used if elimination is inexact
