@@ -8,7 +8,10 @@
 // of ops that depend on it. An op that runs again at an instant finds its operands there only if
 // they are kept until then, or are computed again no later: other pairs of choices are forbidden.
 // Some results may be kept until the op runs again for the others (sufficientResults,
-// passedOnResults): what reads only those finds them all the time.
+// passedOnResults): what reads only those finds them all the time. Where more than one repetition
+// is allowed, a choice is a list of lives: its results are there from a slot until what reads them
+// has run, gone, and there again from a later slot; the first life may be that of what is kept.
+// Such choices are many, so that of large models only some slots are taken (FateChoices.h).
 // Bytes: those of the plan. What is kept occupies them all the time, what runs again until its last
 // reader of the forward part, and from its slot on. The realised program needs no more: a
 // repetition stands no earlier than at its slot, and buffers that are not kept may be reused.
@@ -39,9 +42,11 @@ struct ChosenFates {
 };
 
 // The fates with which `plan`, a plan of costs.model() that keeps everything, fits into
-// `memoryBytes` per rank, found within the solver's limits.
+// `memoryBytes` per rank, found within the solver's limits. No op runs again more than
+// `repetitions` times.
 Result<ChosenFates> chooseFates(Costs &costs, const Plan &plan, const ForcedFates &forced,
-                                int64_t memoryBytes, const solver::SolveOptions &limits);
+                                int64_t memoryBytes, const solver::SolveOptions &limits,
+                                int repetitions = 1);
 
 // Seconds per step that a repetition of the op would take under these decisions.
 double secondsAgain(Costs &costs, const Decisions &decisions, int op);

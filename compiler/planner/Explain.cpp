@@ -158,9 +158,10 @@ std::vector<Holding> holdingsOf(const PlanProblem &plan, const std::vector<int> 
     for (size_t u = 0; u < node.usages.size(); ++u) {
       const Span span{node.usages[u].begin, node.usages[u].end};
       const int64_t bytes = node.choices[choices[v]].bytes[u];
+      const bool isResult = isOp && plan.needs[v][u].kind == Need::Kind::Home;
       if (bytes > 0 && span.begin < span.end)
         holdings.push_back({node.name, isOp ? static_cast<int>(v) : -1,
-                            isOp && plan.needs[v][u].kind == Need::Kind::Home, span, bytes});
+                            isResult ? plan.needs[v][u].index : -1, span, bytes});
     }
   }
   return holdings;

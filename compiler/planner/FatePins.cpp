@@ -60,6 +60,7 @@ Fates withForced(const StepModel &model, Fates fates, const ForcedFates &forced)
     if (const std::optional<bool> &fate = forced.again[i]) {
       fates.again[i] = *fate;
       fates.kept.erase(static_cast<int>(i));
+      fates.places.erase(static_cast<int>(i));
     }
   normalise(model, fates);
   return fates;

@@ -28,8 +28,9 @@ static double shareBetween(const StepModel &model, const Op &from, const Op &to)
 // The op of the forward part that a repetition repeats, by its name (ReadStep.cpp); null if there
 // is none.
 static const Op *originOf(const StepModel &model, const Op &again) {
+  const std::string name = again.name.substr(0, again.name.rfind(", again"));
   for (const Op &op : model.ops)
-    if (op.part == Part::Forward && op.name + ", again" == again.name)
+    if (op.part == Part::Forward && op.name == name)
       return &op;
   return nullptr;
 }

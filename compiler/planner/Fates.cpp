@@ -13,7 +13,9 @@ bool Fates::isAgain(int op, int result) const {
          std::find(it->second.begin(), it->second.end(), result) == it->second.end();
 }
 
-Fates keepAll(const StepModel &model) { return {std::vector<bool>(model.ops.size(), false), {}}; }
+Fates keepAll(const StepModel &model) {
+  return {std::vector<bool>(model.ops.size(), false), {}, {}};
+}
 
 int sourceOf(const StepModel &model, int value) {
   while (model.values[value].producer >= 0 && model.ops[model.values[value].producer].isView)
@@ -138,11 +140,15 @@ void normalise(const StepModel &model, Fates &fates) {
       const Value &shown = model.values[sourceOf(model, op.operands[0])];
       fates.again[i] = shown.producer >= 0 && op.part == Part::Forward &&
                        fates.isAgain(shown.producer, shown.result);
+      if (auto places = fates.places.find(shown.producer); places != fates.places.end())
+        fates.places[static_cast<int>(i)] = places->second;
     } else {
       fates.again[i] = fates.again[i] && isRecomputable(model, static_cast<int>(i));
     }
   }
-  std::erase_if(fates.kept, [&](const auto &entry) { return !fates.again[entry.first]; });
+  auto isKept = [&](const auto &entry) { return !fates.again[entry.first]; };
+  std::erase_if(fates.kept, isKept);
+  std::erase_if(fates.places, isKept);
 }
 
 namespace {
@@ -159,16 +165,38 @@ public:
     findCrossings();
   }
 
-  Fates choose() {
+  // `keptShare`: of the bytes that cross the places, this share counts.
+  std::vector<int> choose(double keptShare) const {
     const int64_t all = saved_.back();
-    int64_t least = std::numeric_limits<int64_t>::max();
+    double least = std::numeric_limits<double>::infinity();
     std::vector<int> places;
-    for (int64_t limit = all; limit > 0 && limit >= all / 256; limit = limit * 7 / 8)
-      if (auto [bytes, found] = placesWithin(limit); bytes >= 0 && bytes + limit < least) {
-        least = bytes + limit;
+    for (int64_t limit = all; limit > 0 && limit >= all / 256; limit = limit * 7 / 8) {
+      auto [bytes, found] = placesWithin(limit);
+      const double sum = keptShare * static_cast<double>(bytes) + static_cast<double>(limit);
+      if (bytes >= 0 && sum < least) {
+        least = sum;
         places = std::move(found);
       }
-    return fatesOf(places);
+    }
+    return places;
+  }
+
+  // The op behind a place.
+  int opAt(int place) const { return ops_[place]; }
+
+  Fates fatesOf(const std::vector<int> &places) const {
+    Fates fates = keepAll(model_);
+    const int end = places.empty() ? 0 : places.back();
+    for (int k = 0; k < end; ++k) {
+      auto next = std::upper_bound(places.begin(), places.end(), k);
+      fates.again[ops_[k]] = last_[k] < *next;
+      if (auto kept = sufficientResults(model_, ops_[k]); kept && !fates.again[ops_[k]]) {
+        fates.again[ops_[k]] = true;
+        fates.kept[ops_[k]] = std::move(*kept);
+      }
+    }
+    normalise(model_, fates);
+    return fates;
   }
 
 private:
@@ -222,21 +250,6 @@ private:
     return {least[count], std::vector<int>(places.rbegin(), places.rend())};
   }
 
-  Fates fatesOf(const std::vector<int> &places) const {
-    Fates fates = keepAll(model_);
-    const int end = places.empty() ? 0 : places.back();
-    for (int k = 0; k < end; ++k) {
-      auto next = std::upper_bound(places.begin(), places.end(), k);
-      fates.again[ops_[k]] = last_[k] < *next;
-      if (auto kept = sufficientResults(model_, ops_[k]); kept && !fates.again[ops_[k]]) {
-        fates.again[ops_[k]] = true;
-        fates.kept[ops_[k]] = std::move(*kept);
-      }
-    }
-    normalise(model_, fates);
-    return fates;
-  }
-
   const StepModel &model_;
   ForwardReads reads_;
   std::vector<int> ops_;          // by position
@@ -247,7 +260,18 @@ private:
 
 } // namespace
 
-Fates fullRecompute(const StepModel &model) { return Places(model).choose(); }
+Fates fullRecompute(const StepModel &model) {
+  const Places places(model);
+  return places.fatesOf(places.choose(1));
+}
+
+std::vector<int> segmentsOf(const StepModel &model, double keptShare) {
+  const Places places(model);
+  std::vector<int> segments;
+  for (int place : places.choose(keptShare))
+    segments.push_back(places.opAt(place));
+  return segments;
+}
 
 Fates selectiveRecompute(const StepModel &model) {
   constexpr double kCheapFlopsPerByte = 32;

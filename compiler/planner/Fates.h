@@ -5,7 +5,8 @@
 // their own repetition. Views have the fate of what they show. An op that no reader needs again is
 // not repeated, whatever its fate says. Some results of a kernel group that runs again may be kept:
 // its repetition computes the others from them, a norm from the sum that it normalises. Of another
-// op with several results those may be kept that other repetitions need.
+// op with several results those may be kept that other repetitions need. An op may run again more
+// than once: each repetition has a place, and is read from there to the next one.
 #pragma once
 
 #include "compiler/planner/StepModel.h"
@@ -19,6 +20,11 @@ namespace cleave::planner {
 struct Fates {
   std::vector<bool> again;              // per op of the model: computed again; else kept
   std::map<int, std::vector<int>> kept; // of ops that run again the results that are kept, if any
+  // Of ops that run again at given places, once or several times: per repetition the op of the
+  // model, outside of the forward part, directly before which it stands; in rising order. Readers
+  // before the first place read what the forward part made. Without places one repetition, directly
+  // before the first reader, is read by all.
+  std::map<int, std::vector<int>> places;
   bool operator==(const Fates &) const = default;
 
   // Whether this result of the op is computed again.
@@ -58,7 +64,7 @@ std::optional<std::vector<int>> sufficientResults(const StepModel &model, int op
 // for the backward part later.
 std::optional<std::vector<int>> passedOnResults(const StepModel &model, int op);
 
-// Drops what cannot run again, and gives views the fate of what they show.
+// Drops what cannot run again, and gives views the fate and the places of what they show.
 void normalise(const StepModel &model, Fates &fates);
 
 // Keeps what crosses some places of the forward part, and computes all between them again. The
@@ -66,6 +72,10 @@ void normalise(const StepModel &model, Fates &fates);
 // most, have the least sum: the boundaries of blocks, where few values cross. What is made behind
 // the last place is read at once and kept.
 Fates fullRecompute(const StepModel &model);
+
+// The ops behind such places, in program order: each begins a segment. Only this share of the bytes
+// that are kept counts.
+std::vector<int> segmentsOf(const StepModel &model, double keptShare);
 
 // Computes again what takes few FLOPs per byte and reads what is kept anyway: norms and activations
 // between products. No more values are kept, and none is needed earlier than without.

@@ -71,11 +71,11 @@ struct KeptValue {
 
 // Memory that the plan takes, by the planner's model.
 struct Holding {
-  std::string name;      // of the op or argument
-  int op = -1;           // the op that it is of; -1: none
-  bool isResult = false; // a result of the op as it is kept, once its kernel has run
-  Span span;             // on the step's clock
-  int64_t bytes = 0;     // of one rank
+  std::string name;  // of the op or argument
+  int op = -1;       // the op that it is of; -1: none
+  int result = -1;   // the op's result, by position, that it is once its kernel has run; -1: none
+  Span span;         // on the step's clock
+  int64_t bytes = 0; // of one rank
 };
 
 // The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's

@@ -103,8 +103,8 @@ private:
     int number = static_cast<int>(model_.ops.size());
     Op plain = alike(op);
     plain.name = nameOf(op, number);
-    if (plain.isAgain)
-      plain.name += ", again";
+    if (const int64_t repetition = graph::repetitionOf(op))
+      plain.name += repetition == 1 ? ", again" : concat(", again ", repetition);
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       int value = index_.at(operand);
       plain.operands.push_back(value);

@@ -23,6 +23,9 @@ constexpr int kRounds = 6;
 // to repetitions in a few rounds, whose targets differ by a share of it.
 constexpr int64_t kLargerShare = 4, kShare = 20;
 constexpr int kSplitRounds = 3;
+// How often an op may run again where nothing fits with one repetition of each. Networks of fates
+// grow with it; the third repetition saves little beside the second.
+constexpr int kRepetitions = 2;
 // How many meshes fates are chosen on for layouts that were chosen together with them.
 constexpr int64_t kBases = 3;
 // Targets are told apart by a share of the budget; by the larger one with a gap below kCloseGap.
@@ -161,6 +164,8 @@ private:
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.cutoffSeconds = cutoff();
     CLEAVE_TRY(keepBest(planWith(kept, options)));
+    if (!best_)
+      CLEAVE_TRY(repeatOften(*costs, kept));
     if (best_)
       return finish();
     if (options_.whenTooLarge != WhenTooLarge::Explain)
@@ -178,6 +183,12 @@ private:
     if (base)
       CLEAVE_TRY(searchFates(*costs, *base, /*isAround=*/true));
     return costs;
+  }
+
+  // Fates with several repetitions of an op, for layouts of a plan that keeps everything.
+  Status repeatOften(planner::Costs &costs, const planner::Fates &kept) {
+    CLEAVE_TRY_ASSIGN(Decided whole, planWith(kept, withoutLimit(*mesh_)));
+    return searchFates(costs, whole.plan, /*isAround=*/true, kRepetitions);
   }
 
   // Fates for the layouts that are best without a limit, and no others.
@@ -317,12 +328,14 @@ private:
   }
 
   // Chooses fates for targets around the budget until the realised step just fits. `isAround`: all
-  // ops but the repetitions stay as they are in the plan.
-  Status searchFates(planner::Costs &costs, const planner::Plan &plan, bool isAround) {
+  // ops but the repetitions stay as they are in the plan. No op runs again more than `repetitions`
+  // times.
+  Status searchFates(planner::Costs &costs, const planner::Plan &plan, bool isAround,
+                     int repetitions = 1) {
     int64_t target = budget_, fitting = 0, tooLarge = std::numeric_limits<int64_t>::max();
     for (int round = 0; round < kRounds && tooLarge - fitting > budget_ / kFine; ++round) {
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, plan, *forced_, target, options_.solve);
+          planner::chooseFates(costs, plan, *forced_, target, options_.solve, repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen)
         return Status::ok();

@@ -16,7 +16,7 @@ static void pruneBody(Block &body) {
   }
 }
 
-void pruneGroup(graph::FusionOp fusion) {
+graph::FusionOp pruneGroup(graph::FusionOp fusion) {
   Block &body = fusion.getBody().front();
   Operation *yield = body.getTerminator();
   SmallVector<Value> used;
@@ -33,17 +33,18 @@ void pruneGroup(graph::FusionOp fusion) {
     else
       operands.insert(operands.begin(), fusion.getOperand(i));
   if (used.size() == fusion.getNumResults() && operands.size() == fusion.getNumOperands())
-    return;
+    return fusion;
+  graph::FusionOp pruned;
   if (!used.empty()) {
     OpBuilder b(fusion);
-    auto pruned =
-        graph::FusionOp::create(b, fusion.getLoc(), TypeRange(ValueRange(used)), operands);
+    pruned = graph::FusionOp::create(b, fusion.getLoc(), TypeRange(ValueRange(used)), operands);
     pruned->setDiscardableAttrs(fusion->getDiscardableAttrDictionary());
     pruned.getBody().takeBody(fusion.getBody());
     for (auto [value, result] : llvm::zip_equal(used, pruned.getResults()))
       value.replaceAllUsesWith(result);
   }
   fusion.erase();
+  return pruned;
 }
 
 void pruneGroups(Block &block) {

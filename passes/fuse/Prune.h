@@ -5,9 +5,9 @@
 
 namespace cleave::fuse {
 
-// Removes the group's unused results, with the ops and operands that served them alone. The group
-// is replaced if there are any.
-void pruneGroup(graph::FusionOp group);
+// Removes the group's unused results, with the ops and operands that served them alone. Returns the
+// group that is left, a new one if there are any; null if no result is used.
+graph::FusionOp pruneGroup(graph::FusionOp group);
 
 // Removes unused results from every group of the block, with the ops and operands that served them
 // alone; a group without results is erased. Expects a block that is sorted topologically.

@@ -31,9 +31,11 @@ class Repetition {
 public:
   Repetition(func::FuncOp step, const planner::StepModel &model, const planner::Fates &fates)
       : body_(step.getBody().front()), ops_(graph::opsOf(step)), fates_(fates) {
-    for (auto [op, plain] : llvm::zip_equal(ops_, model.ops))
-      if (plain.part == planner::Part::Forward)
+    for (auto [i, op] : llvm::enumerate(ops_)) {
+      positions_[op] = static_cast<int>(i);
+      if (model.ops[i].part == planner::Part::Forward)
         forward_.insert(op);
+    }
     Operation *end = body_.getTerminator();
     for (auto [i, value] : llvm::enumerate(end->getOperands()))
       if (std::optional<unsigned> argument = graph::aliasOf(step, i))
@@ -44,8 +46,8 @@ public:
   size_t run() {
     size_t clones = 0;
     for (size_t i = ops_.size(); i-- > 0;)
-      if (fates_.again[i] && repeat(static_cast<int>(i)))
-        ++clones;
+      if (fates_.again[i])
+        clones += repeat(static_cast<int>(i));
     return clones;
   }
 
@@ -56,8 +58,28 @@ private:
     return !forward_.contains(op) && op != body_.getTerminator();
   }
 
-  bool repeat(int number) {
+  // The position in the step of an op; of a clone that of the op before which it stands.
+  int positionOf(Operation *op) const { return positions_.lookup(op); }
+
+  // From the last place to the first: a repetition serves the readers that are left. Returns the
+  // number of clones.
+  size_t repeat(int number) {
+    auto places = fates_.places.find(number);
+    if (places == fates_.places.end())
+      return repeatAt(number, std::nullopt, 1);
+    size_t clones = 0;
+    for (size_t i = places->second.size(); i-- > 0;)
+      clones += repeatAt(number, places->second[i], static_cast<int64_t>(i) + 1);
+    return clones;
+  }
+
+  // A repetition at a position, before others that stand there, for the readers there and behind
+  // it; without a position for all readers, before the first of them. False: there are none.
+  bool repeatAt(int number, std::optional<int> position, int64_t repetition) {
     Operation *op = ops_[number], *place = nullptr;
+    auto reads = [&](Operation *user) {
+      return readsRepetition(user) && (!position || positionOf(user) >= *position);
+    };
     auto stayBefore = [&](Operation *other) {
       if (!place || other->isBeforeInBlock(place))
         place = other;
@@ -65,20 +87,21 @@ private:
     for (OpResult result : op->getResults())
       if (fates_.isAgain(number, static_cast<int>(result.getResultNumber())))
         for (Operation *user : result.getUsers())
-          if (readsRepetition(user))
+          if (reads(user))
             stayBefore(user);
     if (!place)
       return false;
+    if (position)
+      stayBefore(first_.try_emplace(*position, ops_[*position]).first->second);
     for (Value operand : op->getOperands())
       if (Operation *update = replacedBy_.lookup(sourceOf(operand)))
         stayBefore(update);
     OpBuilder b(place);
     Operation *clone = b.clone(*op);
-    graph::markAgain(clone);
+    graph::markAgain(clone, repetition);
     for (auto [value, again] : llvm::zip_equal(op->getResults(), clone->getResults()))
       if (fates_.isAgain(number, static_cast<int>(again.getResultNumber())))
-        value.replaceUsesWithIf(again,
-                                [&](OpOperand &use) { return readsRepetition(use.getOwner()); });
+        value.replaceUsesWithIf(again, [&](OpOperand &use) { return reads(use.getOwner()); });
       else if (auto group = dyn_cast<graph::FusionOp>(clone))
         readKept(group, again.getResultNumber(), value);
       else // kept until here
@@ -87,7 +110,11 @@ private:
         });
     // At once: an operand that only unused results need must not be repeated for this reader.
     if (auto group = dyn_cast<graph::FusionOp>(clone))
-      fuse::pruneGroup(group);
+      clone = fuse::pruneGroup(group);
+    positions_[clone] = positionOf(place);
+    Operation *&first = first_.try_emplace(positionOf(place), clone).first->second;
+    if (clone->isBeforeInBlock(first))
+      first = clone;
     return true;
   }
 
@@ -103,6 +130,8 @@ private:
   SmallVector<Operation *> ops_;
   const planner::Fates &fates_;
   llvm::DenseSet<Operation *> forward_;
+  llvm::DenseMap<Operation *, int> positions_;    // see positionOf()
+  llvm::DenseMap<int, Operation *> first_;        // per position the first clone that stands there
   llvm::DenseMap<Value, Operation *> replacedBy_; // per argument, outside of the forward part
 };
 

@@ -101,7 +101,7 @@ private:
     Operation *before = block_->empty() ? nullptr : &block_->back();
     SmallVector<Value> results = buildLocal(op, plain, decision.factors, operands);
     if (plain.isAgain)
-      markAgainBehind(before);
+      markAgainBehind(before, graph::repetitionOf(op));
     for (auto [i, result] : llvm::enumerate(results)) {
       Value home = layouts_.change(b_, result, op->getResult(i).getType(), choice.natural[i],
                                    choice.results[i], name(plain.part));
@@ -114,10 +114,10 @@ private:
   }
 
   // Marks the ops of the block behind `before`, all of them if that is null.
-  void markAgainBehind(Operation *before) {
+  void markAgainBehind(Operation *before, int64_t repetition) {
     for (Operation *op = before ? before->getNextNode() : &block_->front(); op;
          op = op->getNextNode())
-      graph::markAgain(op);
+      graph::markAgain(op, repetition);
   }
 
   // Brings a value that leaves the step to the layout of its output as soon as it is made, so that

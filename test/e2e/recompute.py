@@ -96,6 +96,30 @@ class Recompute(unittest.TestCase):
         self.assertLess(left, 0.3 * kept)
         self.assertLess(longer, 1.25 * seconds)
 
+    def test_ops_run_again_twice_where_once_does_not_fit(self):
+        model = self.folder / "gpt16.onnx"
+        sizes = {"layers": 16, "hidden": 32, "heads": 2, "ffn": 128, "vocab": 256, "context": 32}
+        cleave.must("cleave-zoo", "gpt2", *(word for name, size in sizes.items() for word in (f"--{name}", size)), "-o", model)
+
+        def run(*options):
+            plan, log = self.folder / "gpt16.plan", self.folder / "gpt16.jsonl"
+            cleave.compile_model(model, plan, "--set", "seq=32", *options, batch=16)
+            steps, _ = cleave.train(plan, __file__, STEPS, log)
+            found = json.loads(cleave.must("cleave-dump", plan, "--json").out)
+            again = [decision["name"] for decision in found["decisions"] if decision["kind"] == "recompute"]
+            twice = [name for name in again if name.endswith("again 2")]
+            return cleave.losses(steps), len(again), len(twice), found["predicted"]["peak_bytes"]
+
+        kept, *_ = run("--pin", "no-recompute")
+        losses, once, twice, least = run("--pin", "full-recompute")
+        self.assertEqual((losses, twice), (kept, 0))
+        budget = int(0.9 * least)
+        losses, again, twice, used = run("--memory", budget)
+        self.assertEqual(losses, kept)
+        self.assertLessEqual(used, budget)
+        self.assertGreater(twice, 0)
+        self.assertGreater(again, once)
+
     def test_a_rule_fixes_the_fate_of_an_op(self):
         keep, again = {"op": "*", "recompute": "keep"}, {"op": "*gelu*", "recompute": "again"}
         self.assertEqual(self.run_model("gpt", "--pin", self.rules(keep))[1], 0)

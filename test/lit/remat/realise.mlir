@@ -6,7 +6,7 @@
 // CHECK-LABEL: func @step
 // CHECK: %[[FIRST:.*]] = graph.exp %{{.*}} : tensor<4x4xf32>
 // CHECK-NEXT: graph.reduce sum %[[FIRST]]
-// CHECK: %[[AGAIN:.*]] = graph.exp %{{.*}} {graph.again}
+// CHECK: %[[AGAIN:.*]] = graph.exp %{{.*}} {graph.again = 1 : i64}
 // CHECK-NEXT: graph.dot_general %{{.*}}, %[[AGAIN]]
 func.func @step(%x: tensor<4x4xf32> {graph.role = "input"}, %w: tensor<4x4xf32> {graph.role = "parameter"})
     -> (tensor<f32> {graph.role = "loss"}, tensor<4x4xf32> {graph.role = "metric"}) {
@@ -23,8 +23,8 @@ func.func @step(%x: tensor<4x4xf32> {graph.role = "input"}, %w: tensor<4x4xf32> 
 // A chain: the repetition reads the repetition of its operand.
 // CHECK-LABEL: func @step
 // CHECK: graph.reduce
-// CHECK: %[[SUM:.*]] = graph.add %{{.*}} {graph.again}
-// CHECK-NEXT: %[[AGAIN:.*]] = graph.exp %[[SUM]] {graph.again}
+// CHECK: %[[SUM:.*]] = graph.add %{{.*}} {graph.again = 1 : i64}
+// CHECK-NEXT: %[[AGAIN:.*]] = graph.exp %[[SUM]] {graph.again = 1 : i64}
 // CHECK-NEXT: graph.neg %[[AGAIN]]
 func.func @step(%x: tensor<4xf32> {graph.role = "input"}, %w: tensor<4xf32> {graph.role = "parameter"})
     -> (tensor<f32> {graph.role = "loss"}, tensor<4xf32> {graph.role = "metric"}) {
@@ -57,7 +57,7 @@ func.func @step(%x: tensor<4xf32> {graph.role = "input"})
 // CHECK: %[[AGAIN:.*]] = graph.fusion (%[[IN:.*]] = %[[FIRST]]#0 : tensor<4x4xf32>)
 // CHECK-NOT: graph.add
 // CHECK: graph.exp %[[IN]]
-// CHECK: } {graph.again}
+// CHECK: } {graph.again = 1 : i64}
 // CHECK-NEXT: graph.dot_general %{{.*}}, %[[AGAIN]]
 func.func @step(%x: tensor<4x4xf32> {graph.role = "input"}, %w: tensor<4x4xf32> {graph.role = "parameter"})
     -> (tensor<f32> {graph.role = "loss"}, tensor<4x4xf32> {graph.role = "metric"}, tensor<4x4xf32> {graph.role = "metric"}) {
@@ -82,10 +82,10 @@ func.func @step(%x: tensor<4x4xf32> {graph.role = "input"}, %w: tensor<4x4xf32> 
 // CHECK: %[[FIRST:.*]], %{{.*}} = graph.sort
 // CHECK: graph.exp %[[FIRST]]
 // CHECK: graph.reduce
-// CHECK: %[[EXP:.*]] = graph.exp %[[FIRST]] {graph.again}
+// CHECK: %[[EXP:.*]] = graph.exp %[[FIRST]] {graph.again = 1 : i64}
 // CHECK-NEXT: graph.neg %[[EXP]]
 // CHECK-NEXT: graph.abs %[[FIRST]]
-// CHECK-NEXT: %[[AGAIN:.*]], %[[INDICES:.*]] = graph.sort %{{.*}} {graph.again}
+// CHECK-NEXT: %[[AGAIN:.*]], %[[INDICES:.*]] = graph.sort %{{.*}} {graph.again = 1 : i64}
 // CHECK-NEXT: graph.cast %[[INDICES]]
 // CHECK-NEXT: graph.mul %{{.*}}, %[[AGAIN]]
 func.func @step(%x: tensor<4xf32> {graph.role = "input"})

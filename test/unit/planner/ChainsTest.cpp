@@ -216,21 +216,31 @@ private:
 
 // -- the sequence and its replay ------------------------------------------------------------------
 
-// The ops in the order in which they run: a repetition stands directly before the first op of the
-// backward part, or repetition, that reads what it makes.
+// The ops in the order in which they run: a repetition stands at its place, or directly before the
+// first op of the backward part, or repetition, that reads what it makes.
 std::vector<int> sequenceOf(const StepModel &model, const Fates &fates) {
   const int count = static_cast<int>(model.ops.size());
-  std::vector<int> before(count, count); // per op that runs again the backward op that it precedes
-  for (int i = count; i-- > 0;)
+  std::vector<std::set<int>> before(count); // per op the backward ops before which it runs again
+  for (int i = count; i-- > 0;) {
+    if (!fates.again[i])
+      continue;
+    std::set<int> readers; // ops of the backward part, and those before which readers run again
     for (int result : model.ops[i].results)
       if (fates.isAgain(i, model.values[result].result))
-        for (const Use &use : model.values[result].uses)
-          before[i] = std::min(before[i],
-                               model.ops[use.op].part != Part::Forward ? use.op : before[use.op]);
+        for (const Use &use : model.values[result].uses) {
+          readers.insert(before[use.op].begin(), before[use.op].end());
+          if (model.ops[use.op].part != Part::Forward)
+            readers.insert(use.op);
+        }
+    if (auto places = fates.places.find(i); places != fates.places.end())
+      before[i].insert(places->second.begin(), places->second.end());
+    else if (!readers.empty())
+      before[i].insert(*readers.begin());
+  }
   std::vector<int> sequence;
   for (int i = 0; i < count; ++i) {
     for (int j = 0; j < i; ++j)
-      if (before[j] == i)
+      if (before[j].count(i))
         sequence.push_back(j);
     sequence.push_back(i);
   }
@@ -307,10 +317,11 @@ private:
 struct Found {
   double seconds = kNever; // the least within the memory
   int leastPeak = INT_MAX; // slots of the smallest sequence
+  int repetitions = 1;     // of one op at most
 };
 
-// Targets lie around the memory: the network does not know temporary memory of repetitions, and
-// counts all results of a stage in its first run.
+// No op runs again more often than it must. Targets lie around the memory: the network does not
+// know temporary memory of repetitions, and counts all results of a stage while it runs.
 Found planChain(const Chain &chain) {
   const ChainStep step(chain);
   const cluster::Cluster machine = plainMachine();
@@ -321,15 +332,19 @@ Found planChain(const Chain &chain) {
   Costs costs(step.model(), machine, plan->mesh);
   const ForcedFates free(step.model().ops.size());
   Found found;
-  for (int target = chain.memory - 3; target <= chain.memory + 5; ++target) {
-    Result<ChosenFates> chosen =
-        chooseFates(costs, *plan, free, target * kSlot + kSlot / 2, defaultLimits());
-    REQUIRE(chosen.isOk());
-    const std::vector<int> sequence = sequenceOf(step.model(), chosen->fates);
-    const Replay replay(chain, step, sequence);
-    found.leastPeak = std::min(found.leastPeak, replay.peak);
-    if (replay.peak <= chain.memory)
-      found.seconds = std::min(found.seconds, replay.seconds);
+  for (; found.repetitions < chain.length; ++found.repetitions) {
+    for (int target = chain.memory - 3; target <= chain.memory + 5; ++target) {
+      Result<ChosenFates> chosen = chooseFates(costs, *plan, free, target * kSlot + kSlot / 2,
+                                               defaultLimits(), found.repetitions);
+      REQUIRE(chosen.isOk());
+      const std::vector<int> sequence = sequenceOf(step.model(), chosen->fates);
+      const Replay replay(chain, step, sequence);
+      found.leastPeak = std::min(found.leastPeak, replay.peak);
+      if (replay.peak <= chain.memory)
+        found.seconds = std::min(found.seconds, replay.seconds);
+    }
+    if (found.seconds < kNever)
+      break;
   }
   return found;
 }
@@ -344,25 +359,25 @@ TEST_CASE("Rotor's dynamic program is understood") {
   }
 }
 
-TEST_CASE("where one repetition per stage suffices, Rotor's optimal costs are reached or beaten") {
+TEST_CASE("Rotor's optimal costs are reached or beaten") {
   const Json facts = readChains();
-  int reached = 0, beaten = 0, tooSmall = 0;
+  int reached = 0, beaten = 0, several = 0;
   for (const Json &fact : facts) {
     const Chain chain = chainOf(fact);
     if (chain.cost == kNever)
       continue;
     const Found found = planChain(chain);
     INFO("length " << chain.length << ", memory " << chain.memory << ", found " << found.seconds);
-    if (Optimum(chain).seconds(2) == chain.cost)
-      CHECK(found.seconds <= chain.cost);
+    CHECK(found.seconds <= chain.cost);
     reached += found.seconds == chain.cost;
     beaten += found.seconds < chain.cost;
-    tooSmall += found.seconds == kNever;
+    several += found.repetitions > 1;
     if (std::getenv("CLEAVE_SHOW"))
       std::cout << "| " << chain.length << " | " << chain.memory << " | " << chain.cost << " | "
-                << found.seconds << " | " << found.leastPeak << " |\n";
+                << found.seconds << " | " << found.leastPeak << " | " << found.repetitions
+                << " |\n";
   }
-  CHECK((facts.empty() || (reached == 12 && beaten == 12 && tooSmall == 4)));
+  CHECK((facts.empty() || (reached + beaten == 28 && several == 4)));
 }
 
 TEST_CASE("a value is kept for other repetitions, while its stage runs again later") {

@@ -33,8 +33,13 @@ planner::StepModel modelOf(GraphText &text) {
 
 planner::Fates randomFates(const planner::StepModel &model, Random &random) {
   planner::Fates fates = planner::keepAll(model);
-  for (size_t i = 0; i < fates.again.size(); ++i)
+  const int count = static_cast<int>(fates.again.size());
+  for (int i = 0; i < count; ++i) {
     fates.again[i] = random() % 2;
+    for (int place = i; random() % 2 && ++place < count;)
+      if (place += random() % (count - place); model.ops[place].part != planner::Part::Forward)
+        fates.places[i].push_back(place);
+  }
   planner::normalise(model, fates);
   return fates;
 }
@@ -93,6 +98,32 @@ TEST_CASE("what runs again is read by the backward pass, and belongs to it") {
     for (const planner::Use &use : result.uses)
       CHECK(after.ops[use.op].part == op.part);
   }
+}
+
+TEST_CASE("an op runs again once per place, for the readers from there to the next place") {
+  GraphText text(R"(
+func.func @step(%x: tensor<4xf32> {graph.role = "input"}, %w: tensor<4xf32> {graph.role = "parameter"})
+    -> (tensor<f32> {graph.role = "loss"}, tensor<4xf32> {graph.role = "metric"}) {
+  %h = graph.add %x, %w : tensor<4xf32>
+  %e = graph.exp %h : tensor<4xf32>
+  %l = graph.reduce sum %e over [0] : tensor<4xf32> -> tensor<f32>
+  %a = graph.neg %e : tensor<4xf32>
+  %b = graph.mul %a, %e : tensor<4xf32>
+  %c = graph.mul %b, %e : tensor<4xf32>
+  return %l, %c : tensor<f32>, tensor<4xf32>
+})");
+  const planner::StepModel model = modelOf(text);
+  planner::Fates fates = planner::keepAll(model);
+  fates.again[1] = true;
+  fates.places[1] = {4, 5}; // the first reader finds what is kept
+  CHECK(remat::realise(text.function(), model, fates) == 2);
+  CHECK(repetitionsIn(text) == std::vector<size_t>{4, 6});
+  const planner::StepModel after = modelOf(text);
+  CHECK(after.ops[4].name == "exp.4, again");
+  CHECK(after.ops[6].name == "exp.6, again 2");
+  CHECK(after.values[after.ops[1].results[0]].uses.size() == 2);
+  for (int repetition : {4, 6})
+    CHECK(after.ops[repetition + 1].operands[1] == after.ops[repetition].results[0]);
 }
 
 TEST_CASE("an op whose repetition no reader needs is not repeated") {
