@@ -182,9 +182,9 @@ std::string refusalText(const Refusal &refusal) {
 }
 
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
-                              int64_t ranks, const std::string &pins) {
+                              int64_t ranks, const std::string &pins, bool isOnlyStep) {
   const solver::Infeasibility &why = solution.infeasibility;
-  const bool isProven = solution.status == solver::SolveStatus::Infeasible;
+  const bool isProven = isOnlyStep && solution.status == solver::SolveStatus::Infeasible;
   if (why.smallestBudget.empty())
     return concat(isProven ? "no plan exists" : "no plan was found",
                   pins.empty() ? "" : " under the pins of " + pins,
@@ -194,7 +194,7 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
                                   .needed = why.smallestBudget[0],
                                   .ranks = ranks,
                                   .pins = pins});
-  if (!isProven && !why.provenBudget.empty())
+  if (isOnlyStep && !isProven && !why.provenBudget.empty())
     text += concat(" (and none needs less than ", bytesText(why.provenBudget[0]), ")");
   if (!why.bindingNodes.empty()) {
     text += "; largest at that point:";

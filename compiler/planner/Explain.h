@@ -57,8 +57,9 @@ std::string refusalText(const Refusal &refusal);
 std::string memoryOption(int64_t bytes);
 
 // The message for a step that does not fit: missing bytes, smallest budget, largest nodes.
-// `pins`: Pins::name() of the pins that restrict the plan; empty if there are none.
+// `pins`: Pins::name() of the pins that restrict the plan; empty if there are none. What the solver
+// proves is told only if this is the only step: with other repetitions a plan may fit.
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
-                              int64_t ranks, const std::string &pins);
+                              int64_t ranks, const std::string &pins, bool isOnlyStep);
 
 } // namespace cleave::planner

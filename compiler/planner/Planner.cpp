@@ -170,7 +170,8 @@ static void keepReason(const PlanProblem &problem, const solver::Solution &solut
   int64_t missing = least.empty() ? INT64_MAX : least[0] - problem.problem.spaces[0].budget;
   if (!best.infeasible.empty() && missing >= best.missing)
     return;
-  best.infeasible = explainInfeasible(problem, solution, options.ranks, options.pins.name());
+  best.infeasible = explainInfeasible(problem, solution, options.ranks, options.pins.name(),
+                                      /*isOnlyStep=*/!options.proven);
   best.missing = missing;
   best.closest = &candidate;
 }

@@ -84,6 +84,10 @@ TEST_CASE("a step that does not fit is refused with numbers") {
                                "smallest found needs ") &&
                  Catch::Contains(" (--memory ") &&
                  Catch::Contains(" more; largest at that point: "));
+  options.proven = Proven{0, {}}; // a bound on steps with other repetitions too: these may fit
+  CHECK_THAT(planOn(model, options).status().message(),
+             Catch::StartsWith("no plan was found that fits into 1.00 MiB") &&
+                 !Catch::Contains("none needs less"));
 }
 
 TEST_CASE("mesh and ranks must agree") {
