@@ -78,7 +78,7 @@ class Printing(fixture.InFolder):
             self.assertIn(f"'{file}', ", more.out)
         for step in (2, 4):
             self.assertRegex(more.out, rf"\nsaved '{saved}/step-0000000{step}' in [\d.]+ ")
-        told = [line for line in more.out.splitlines() if "MFU" in line]
+        told = [line for line in more.out.splitlines() if re.search(r"(tokens|samples)/s", line)]
         self.assertEqual(len(told), 5, "every step and the summary: " + more.out)
 
     def test_a_quiet_run_prints_errors_only(self):
