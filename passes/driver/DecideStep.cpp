@@ -24,8 +24,12 @@ constexpr int kRounds = 6;
 constexpr int64_t kLargerShare = 4, kShare = 20;
 constexpr int kSplitRounds = 3;
 // How often an op may run again where nothing fits with one repetition of each. Networks of fates
-// grow with it; the third repetition saves little beside the second.
+// grow with it.
 constexpr int kRepetitions = 2;
+// How often fates for less than the budget are tried, and the share of it that is left out each
+// time, where they promise to be faster.
+constexpr int kLessRounds = 12;
+constexpr int64_t kLess = 80;
 // How many meshes fates are chosen on for layouts that were chosen together with them.
 constexpr int64_t kBases = 3;
 // Targets are told apart by a share of the budget; by the larger one with a gap below kCloseGap.
@@ -348,10 +352,26 @@ private:
         tooLarge = std::min(tooLarge, target);
       const bool isClose = best_ && best_->plan.gap < kCloseGap;
       if (slack >= 0 ? slack < budget_ / (isClose ? kCoarse : kFine) : !chosen->isFitting)
-        return Status::ok();
+        break;
       target += slack;
       if (target <= fitting || target >= tooLarge)
         target = fitting + (tooLarge - fitting) / 2;
+    }
+    return fitting > 0 ? tryLess(costs, plan, isAround, repetitions, fitting) : Status::ok();
+  }
+
+  // The network of fates does not know all that a repetition costs. So fates for less memory may
+  // lead to a faster plan than those for `target`: they are tried as long as the network says so.
+  Status tryLess(planner::Costs &costs, const planner::Plan &plan, bool isAround, int repetitions,
+                 int64_t target) {
+    for (int round = 0; round < kLessRounds && best_ && target > budget_ / kLess; ++round) {
+      target -= budget_ / kLess;
+      Result<planner::ChosenFates> chosen =
+          planner::chooseFates(costs, plan, *forced_, target, options_.solve, repetitions);
+      CLEAVE_TRY(unlessInfeasible(chosen.status()));
+      if (!chosen || !chosen->isFitting || plan.seconds + chosen->seconds >= best_->plan.seconds)
+        break;
+      CLEAVE_TRY(tryFates(chosen->fates, isAround ? &plan : nullptr).status());
     }
     return Status::ok();
   }
