@@ -52,6 +52,9 @@ public:
   Decider(ModuleOp module, const cluster::Cluster &cluster, const planner::PlannerOptions &options)
       : module_(module), cluster_(cluster), options_(options) {}
 
+  // Whether plans in less memory were searched, so that a failure proves nothing.
+  bool isSearched() const { return proven_.has_value(); }
+
   Result<Decided> run() {
     Result<Decided> decided = decide();
     const bool isTooLarge = decided.status().kind() == StatusKind::Infeasible;
@@ -442,9 +445,21 @@ private:
 
 } // namespace
 
+// Which layouts repetitions are searched for depends on whether any plan is enough. What is found
+// then must be found in any case.
 Result<Decided> decideStep(ModuleOp module, const cluster::Cluster &cluster,
                            const planner::PlannerOptions &options) {
-  return Decider(module, cluster, options).run();
+  Decider decider(module, cluster, options);
+  Result<Decided> decided = decider.run();
+  const bool isTooLarge = decided.status().kind() == StatusKind::Infeasible;
+  if (!isTooLarge || !decider.isSearched() || options.isAnyEnough)
+    return decided;
+  planner::PlannerOptions any = options;
+  any.isAnyEnough = true;
+  any.whenTooLarge = planner::WhenTooLarge::Search;
+  any.onTooLarge = nullptr;
+  Result<Decided> other = Decider(module, cluster, any).run();
+  return other ? std::move(other) : std::move(decided);
 }
 
 } // namespace cleave::driver
