@@ -48,11 +48,10 @@ public:
     addFreedom();
     addRanks();
     addMicroBatches();
-    std::string text;
+    std::string text = searchText();
+    text += ways_.empty() ? "; no way out was found" : "; ways out: ";
     for (const std::string &way : ways_)
-      text += (text.empty() ? "; ways out: " : "; ") + way;
-    if (ways_.empty())
-      text = "; no way out was found";
+      text += (&way == ways_.data() ? "" : "; ") + way;
     return tried_.empty() ? text : text + "; tried without success: " + tried_;
   }
 
@@ -103,6 +102,12 @@ private:
     if (point.pin.empty())
       return "";
     return " --pin " + options_.pin + (options_.pin.empty() ? "" : ",") + point.pin;
+  }
+
+  // Where a smaller budget than the refusal names is searched, if the options allow that search.
+  std::string searchText() const {
+    const bool isSearching = options_.leastMemory || options_.leastRanks;
+    return isSearching || options_.microBatch == "auto" ? "" : "; --memory least looks for less";
   }
 
   // The plans under the given options: one that fits, the one with the fewest bytes, the fastest.
