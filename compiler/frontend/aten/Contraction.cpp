@@ -109,6 +109,24 @@ Results kronecker(OpCall &c) {
   return c.e.reshape(products, out);
 }
 
+// Products of groups of rows with a matrix each, or without groups of pairs of matrices.
+Results groupedMm(OpCall &c) {
+  Array x = c.tensor("self"), weights = c.tensor("mat2");
+  if (c.has("bias"))
+    fail("adds a bias, which Cleave does not do for groups; add it to the result");
+  const bool isInPairs = rankOf(x) == 3 && rankOf(weights) == 3 && !c.has("offs");
+  if (!isInPairs && (rankOf(x) != 2 || rankOf(weights) != 3 || !c.has("offs")))
+    fail("multiplies shapes ", emit::showShape(shapeOf(x)), " and ",
+         emit::showShape(shapeOf(weights)), c.has("offs") ? " in groups" : " without groups",
+         ", expected 2 and 3 dims in groups, or 3 and 3 dims without");
+  Array out = isInPairs ? emit::matmul(c.e, x, weights)
+                        : emit::groupedMatmul(c.e, x, weights, c.tensor("offs"));
+  return c.castIf(out, c.dtype("out_dtype"));
+}
+Results groupedMmFallback(OpCall &c) {
+  return emit::groupedMatmul(c.e, c.tensor("input"), c.tensor("weight"), c.tensor("offs"));
+}
+
 // sum over i, j of x1[…, i] weight[o, i, j] x2[…, j].
 Results bilinear(OpCall &c) {
   Array out = emit::einsum(c.e, "...i,oij,...j->...o",
@@ -214,11 +232,13 @@ constexpr const char *kGeneral =
     "T input, T weight, T? bias, i[] stride, i[] padding, i[] dilation, b transposed, "
     "i[] output_padding, i groups, any benchmark=None, any deterministic=None, "
     "any cudnn_enabled=None, any allow_tf32=None";
+constexpr const char *kGrouped = "T self, T mat2, T? offs=None, T? bias=None, i? out_dtype=None";
 #define CLEAVE_SUMMED "*, s beta=1, s alpha=1"
 
 constexpr OpEntry kOps[] = {
     {"_convolution", kGeneral, convolution},
     {"_convolution_mode", kNamed, convNamed},
+    {"_grouped_mm", kGrouped, groupedMm},
     {"addmm", "T self, T mat1, T mat2, " CLEAVE_SUMMED, addmm},
     {"addmv", "T self, T mat, T vec, " CLEAVE_SUMMED, addmv},
     {"baddbmm", "T self, T batch1, T batch2, " CLEAVE_SUMMED, baddbmm},
@@ -246,6 +266,7 @@ constexpr OpEntry kOps[] = {
     {"mv", "T self, T vec", product<2, 1>},
     {"outer", "T self, T vec2", outer},
     {"tensordot", "T self, T other, i[] dims_self, i[] dims_other", tensordot},
+    {"transformers::grouped_mm_fallback", "T input, T weight, T offs", groupedMmFallback},
     {"vdot", "T self, T other", matmul},
 };
 

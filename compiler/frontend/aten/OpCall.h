@@ -116,7 +116,8 @@ ElementType promotedType(OpCall &c, llvm::ArrayRef<IValue> operands);
 // Builds the ops of one form of an operator.
 using Function = Results (*)(OpCall &);
 
-// One form of an operator: its name (without `aten::`), its arguments (Schema.h), its function.
+// One form of an operator: its name (without `aten::`; operators of other libraries have their
+// namespace), its arguments (Schema.h), its function.
 struct OpEntry {
   const char *name;
   const char *schema;

@@ -247,6 +247,26 @@ constexpr const char *kBias = "T self, b unbiased=True, any dim=None, b keepdim=
 constexpr const char *kBiasDim = "T self, i[]? dim, b unbiased=True, b keepdim=False";
 constexpr const char *kCorrection = "T self, i[]? dim=None, *, s? correction=None, b keepdim=False";
 
+// How many elements are in each of equal parts of [min, max], whose last one has max, too.
+Results histogram(OpCall &c) {
+  Array x = c.tensor("self");
+  const ElementType type = typeOf(x);
+  const double min = c.number("min"), max = c.number("max");
+  const Polynomial bins = c.integer("bins"), count = emit::product(shapeOf(x));
+  if (!(min < max))
+    fail("counts from ", min, " to ", max,
+         ", expected bounds that do not depend on data: min < max");
+  x = c.toFloat(c.e.reshape(x, {count}));
+  Array part = c.e.div(c.e.mul(c.e.sub(x, min), c.e.splatSize(x, bins)), max - min);
+  part = c.e.unary<graph::FloorOp>(part);
+  Array last = c.e.min(part, c.e.splatSize(part, bins - Polynomial(1)));
+  part = c.e.select(c.e.compare(Predicate::LE, x, max), last, part);
+  const Sizes pairs = {count, bins};
+  Array hit = c.e.compare(Predicate::EQ, c.e.iota(pairs, 1, elementTypeOf(part)),
+                          c.e.broadcast(c.e.insertDim(part, 1), pairs));
+  return c.e.reduce(Reduction::Sum, c.cast(hit, type), {0});
+}
+
 constexpr OpEntry kOps[] = {
     {"_cdist_forward", "T x1, T x2, f p, i? compute_mode=None", distances},
     {"all", kDims, logic<emit::Summary::All>},
@@ -261,6 +281,7 @@ constexpr OpEntry kOps[] = {
     {"count_nonzero", "T self, i[]? dim=None", countNonzero},
     {"dist", "T self, T other, s p=2", distance},
     {"frobenius_norm", "T self, i[]? dim=None, b keepdim=False, *, i? dtype=None", frobeniusNorm},
+    {"histc", "T self, i bins=100, s min=0, s max=0", histogram},
     {"kthvalue", "T self, i k, i dim=-1, b keepdim=False", kthValue},
     {"linalg_matrix_norm", "T self, any ord='fro', i[] dim=[], b keepdim=False, *, i? dtype=None",
      matrixNorm},

@@ -131,6 +131,7 @@ REDUCTIONS = {
     "mean_dims": (TIES, lambda p, i: p.mean((0, -1)) + p.mean(-2, keepdim=True) + p.mean()),
     "prod_zeros": (ZEROS, lambda p, i: p.prod(-1) * 0.1 + p.prod(0) * 0.1 + p.prod()),
     "cumprod_zeros": (ZEROS, lambda p, i: p.cumprod(-1) * 0.1),
+    "histc": (random(4), lambda p, i: p * torch.histc(i.float(), 4, 1, 4) + torch.histc(p.detach(), 4, -1, 1)),
     "cumsum": (ZEROS, lambda p, i: p.cumsum(-1) + p.cumsum(0) * 0.5 + p.cumsum(-2)),
     "cummax": (TIES, lambda p, i: p.cummax(-1)[0] + p.cummin(0).values),
     "cummax_indices": (TIES, lambda p, i: p.cummax(-1)[1] + p.sum()),

@@ -96,6 +96,7 @@ CONVOLUTION = {
     "matmul_vector_batch": (random(2, 3, 2), lambda p, i: torch.ones(3) @ p),
     "addmm": (random(3, 3), lambda p, i: torch.addmm(p[0], p, p.t(), beta=0.5, alpha=2) + torch.addmv(p[0], p, p[1], beta=0, alpha=-1)),
     "baddbmm": (random(2, 3, 3), lambda p, i: torch.baddbmm(p[:1], p, p.mT, beta=2, alpha=0.5) + torch.bmm(p, p)),
+    "grouped": (random(8, 8), lambda p, i: F.grouped_mm(p, torch.stack([p, p.t(), p * 2]), offs=torch.tensor([2, 2, 8], dtype=torch.int32))),
     "einsum_trace": (random(3, 3), lambda p, i: torch.einsum("ii", p) + torch.einsum("ii->i", p) + torch.einsum("ij->ji", p).sum(0)),
     "einsum_implicit": (random(3, 3), lambda p, i: torch.einsum("ba", p) + torch.einsum("bc,ca", p, p)),
     "einsum_ellipsis": (random(2, 3, 3), lambda p, i: torch.einsum("...ij,...jk->...ik", p, p[0]) + torch.einsum("b...->...", p)),

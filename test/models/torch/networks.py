@@ -181,6 +181,7 @@ TIMM = {
 # -- transformers
 SMALL = {"vocab_size": 50, "hidden_size": 24, "intermediate_size": 40, "num_hidden_layers": 2, "num_attention_heads": 4}
 GROUPED = {**SMALL, "num_key_value_heads": 2, "max_position_embeddings": 32}
+EXPERTS = {**GROUPED, "num_local_experts": 4, "num_experts_per_tok": 2}
 ENCODER = {**SMALL, "num_attention_heads": 3, "intermediate_size": 48, "max_position_embeddings": 16}
 
 
@@ -237,8 +238,8 @@ TRANSFORMERS = {
     "gpt-neox": language("GPTNeoXForCausalLM", "GPTNeoXConfig", max_position_embeddings=32, **SMALL),
     "opt": language("OPTForCausalLM", "OPTConfig", vocab_size=50, hidden_size=24, ffn_dim=40, num_hidden_layers=2,
                     num_attention_heads=4, max_position_embeddings=32, word_embed_proj_dim=24),
-    "mixtral": language("MixtralForCausalLM", "MixtralConfig", num_local_experts=4, num_experts_per_tok=2,
-                        experts_implementation="batched_mm", **GROUPED),
+    "mixtral": language("MixtralForCausalLM", "MixtralConfig", **EXPERTS),
+    "mixtral-batched": language("MixtralForCausalLM", "MixtralConfig", experts_implementation="batched_mm", **EXPERTS),
     "bert": hidden("BertModel", "BertConfig", more=PLAIN, **ENCODER),
     "roberta": hidden("RobertaModel", "RobertaConfig", more=PLAIN, **ENCODER),
     "distilbert": hidden("DistilBertModel", "DistilBertConfig", vocab_size=50, dim=24, hidden_dim=48, n_layers=2, n_heads=3,

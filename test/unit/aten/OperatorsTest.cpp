@@ -151,3 +151,28 @@ TEST_CASE("running statistics are updated in place") {
   CHECK(b.values(mean) == Numbers{1});
   CHECK(b.values(variance) == Numbers{1.5});
 }
+
+TEST_CASE("groups of rows are multiplied by a matrix each, rows in no group become 0") {
+  AtenBench b;
+  IValue x = b.counted({5, 2}), weights = b.tensor({3, 2, 1}, {1, 1, 10, 10, 1, -1});
+  IValue ends = b.tensor({3}, {2, 2, 4}, ElementType::I32); // the second group is empty
+  CHECK(b.values(b.call("aten::_grouped_mm", {x, weights, ends})) == Numbers{1, 5, -1, -1, 0});
+  CHECK(b.values(b.call("transformers::grouped_mm_fallback", {x, weights, ends})) ==
+        Numbers{1, 5, -1, -1, 0});
+  CHECK(b.values(b.call("aten::_grouped_mm", {b.counted({3, 1, 2}), weights})) ==
+        Numbers{1, 50, -1});
+  CHECK_THAT(b.problem("aten::_grouped_mm", {x, weights}), Catch::Contains("without groups"));
+  CHECK_THAT(b.problem("aten::_grouped_mm", {x, weights, b.counted({2}, ElementType::I32)}),
+             Catch::Contains("[groups, in, out] and [groups]"));
+}
+
+TEST_CASE("a histogram counts what is between its bounds, both included") {
+  AtenBench b;
+  IValue x = b.tensor({2, 4}, {-1, 0, 0.9, 1, 2.5, 3, 3, 3.1});
+  CHECK(b.values(b.call("aten::histc", {x, int64_t(3), 0.0, 3.0})) == Numbers{2, 1, 3});
+  IValue experts = b.tensor({5}, {0, 3, 3, 1, 9}, ElementType::I32);
+  Tensor counts = b.read(b.call("aten::histc", {experts, int64_t(4), int64_t(0), int64_t(3)}));
+  CHECK(counts.values == Numbers{1, 1, 0, 2});
+  CHECK(counts.type == ElementType::I32);
+  CHECK_THAT(b.problem("aten::histc", {x}), Catch::Contains("do not depend on data"));
+}
