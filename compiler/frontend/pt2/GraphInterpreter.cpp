@@ -7,6 +7,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
 
+#include <set>
+
 namespace cleave::pt2 {
 
 // A higher-order operator that runs its graph in a mode that may be on or off.
@@ -259,8 +261,55 @@ void GraphInterpreter::runNode(const Graph &graph, const Node &node, Scope &scop
   }
 }
 
+// -- checks of data -------------------------------------------------------------------------------
+// Whether the node only fails, on values that it does not expect.
+static bool isAssertion(const Node &node) {
+  llvm::StringRef target = node.target;
+  return target.consume_front("torch.ops.aten.") &&
+         (target.starts_with("_assert_") || target.starts_with("sym_constrain_range"));
+}
+
+static void addNames(const Argument &argument, std::set<std::string> &names) {
+  if (argument.kind == Argument::Kind::Name)
+    names.insert(argument.text);
+  for (const Argument &item : argument.items)
+    addNames(item, names);
+}
+
+// Whether the node reads a number from a tensor, or computes with such numbers.
+static bool givesNumber(const Node &node) {
+  llvm::StringRef target = node.target;
+  return target.starts_with("torch.ops.aten.item.") ||
+         target.starts_with("torch.ops.aten._local_scalar_dense.") || pythonFunction(target);
+}
+
+// The assertions, which the step leaves out, and the nodes of numbers that only they read: these
+// may depend on data.
+static std::set<const Node *> checksOf(const Graph &graph) {
+  std::set<const Node *> checks;
+  std::set<std::string> read;
+  for (const Argument &output : graph.outputs)
+    addNames(output, read);
+  for (const Node &node : llvm::reverse(graph.nodes)) {
+    std::set<std::string> results;
+    for (const Argument &output : node.outputs)
+      addNames(output, results);
+    const bool isRead = llvm::any_of(results, [&](const auto &name) { return read.count(name); });
+    if (isAssertion(node) || (givesNumber(node) && !isRead)) {
+      checks.insert(&node);
+      continue;
+    }
+    for (const NamedArgument &input : node.inputs)
+      addNames(input.value, read);
+  }
+  return checks;
+}
+
 void GraphInterpreter::run(const Graph &graph, Scope &scope) {
+  const std::set<const Node *> checks = checksOf(graph);
   for (const Node &node : graph.nodes) {
+    if (checks.count(&node))
+      continue;
     try {
       runNode(graph, node, scope);
     } catch (const emit::Failure &failure) {

@@ -18,7 +18,7 @@ public:
 
   // Fails if the graph, or one inside, has unsupported targets; lists all of them.
   void checkTargets(const Graph &graph) const;
-  // Runs the nodes and adds their results to the scope.
+  // Runs the nodes, without those that only check values, and adds their results to the scope.
   void run(const Graph &graph, Scope &scope);
   // The value of a name; fails if there is none.
   const aten::IValue &lookUp(const Scope &scope, const std::string &name) const;

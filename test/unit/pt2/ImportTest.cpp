@@ -89,6 +89,34 @@ TEST_CASE("a new tensor without a type has the type that the program's exporter 
                             "expected the same type");
 }
 
+TEST_CASE("numbers that only assertions read may depend on data") {
+  auto problemWith = [](const std::string &reader) {
+    ArchiveText archive;
+    archive.entries["models/model.json"] = replaced(smallProgram(), R"("nodes": [)", R"("nodes": [
+        {"target": "torch.ops.aten.sum.default", "name": "sum",
+         "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}, "kind": 1}],
+         "outputs": [{"as_tensor": {"name": "sum"}}], "metadata": {}},
+        {"target": "torch.ops.aten.item.default", "name": "item",
+         "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "sum"}}, "kind": 1}],
+         "outputs": [{"as_sym_int": {"as_name": "item"}}], "metadata": {}},
+        {"target": "_operator.le", "name": "le",
+         "inputs": [{"name": "", "arg": {"as_sym_int": {"as_name": "item"}}, "kind": 1},
+                    {"name": "", "arg": {"as_int": 9}, "kind": 1}],
+         "outputs": [{"as_sym_bool": {"as_name": "le"}}], "metadata": {}},
+        )" + reader + ", ");
+    return archive.problem();
+  };
+  CHECK(problemWith(R"({"target": "torch.ops.aten._assert_scalar.default", "name": "check",
+         "inputs": [{"name": "self", "arg": {"as_sym_bool": {"as_name": "le"}}, "kind": 1},
+                    {"name": "assert_msg", "arg": {"as_string": "too large"}, "kind": 1}],
+         "outputs": [], "metadata": {}})") == "");
+  CHECK_THAT(problemWith(R"({"target": "torch.ops.aten.add.Scalar", "name": "more",
+         "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}, "kind": 1},
+                    {"name": "other", "arg": {"as_sym_int": {"as_name": "item"}}, "kind": 1}],
+         "outputs": [{"as_tensor": {"name": "more"}}], "metadata": {}})"),
+             Catch::StartsWith("node 'item': aten::item: needs 'self' to be known"));
+}
+
 TEST_CASE("weights that are missing, pickled, truncated or of another type are refused by name") {
   auto with = [](const std::string &from, const std::string &to) {
     ArchiveText archive;
