@@ -154,14 +154,13 @@ std::optional<Turn> turnOf(SubOp first, AddOp second) {
   return std::nullopt;
 }
 
-// Pairs of which both elements are `half`.
+// Pairs of which both elements are `half`, which may lack a last dim of size 1.
 Value twice(OpBuilder &b, Value half, const Shape &whole, bool interleaved) {
-  if (interleaved) {
-    Shape column = whole;
-    column.back() = *column.back().constant() / 2;
-    column.push_back(Polynomial(1));
-    half = buildReshape(b, half, column);
-  }
+  Shape part = whole;
+  part.back() = *part.back().constant() / 2;
+  if (interleaved)
+    part.push_back(Polynomial(1));
+  half = buildReshape(b, half, part);
   Value both = ConcatOp::create(b, half.getLoc(), ValueRange{half, half}, rankOf(half) - 1);
   return buildReshape(b, both, whole);
 }

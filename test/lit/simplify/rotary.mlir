@@ -37,6 +37,31 @@ func.func @neighbours_in_a_dim_of_their_own(%x: tensor<3x8xf32>, %c: tensor<3x4x
   return %y : tensor<3x8xf32>
 }
 
+// The same where the dim stays: the angles have none.
+// CHECK-LABEL: @pairs_are_the_last_dim
+func.func @pairs_are_the_last_dim(%x: tensor<3x4x2xf32>, %c: tensor<3x4xf32>, %s: tensor<3x4xf32>) -> tensor<3x4x2xf32> {
+  // CHECK-DAG: %[[C1:.*]] = graph.reshape %arg1 : tensor<3x4xf32> -> tensor<3x4x1xf32>
+  // CHECK-DAG: %[[S1:.*]] = graph.reshape %arg2 : tensor<3x4xf32> -> tensor<3x4x1xf32>
+  // CHECK-DAG: %[[C:.*]] = graph.concat %[[C1]], %[[C1]] dim 2
+  // CHECK-DAG: %[[S:.*]] = graph.concat %[[S1]], %[[S1]] dim 2
+  // CHECK: %[[Y:.*]] = graph.rotary %arg0, %[[C]], %[[S]] : tensor<3x4x2xf32>
+  // CHECK-NEXT: return %[[Y]]
+  %p = graph.slice %x dim 2 from 0 step 1 : tensor<3x4x2xf32> -> tensor<3x4x1xf32>
+  %q = graph.slice %x dim 2 from 1 step 1 : tensor<3x4x2xf32> -> tensor<3x4x1xf32>
+  %a = graph.reshape %p : tensor<3x4x1xf32> -> tensor<3x4xf32>
+  %b = graph.reshape %q : tensor<3x4x1xf32> -> tensor<3x4xf32>
+  %ac = graph.mul %a, %c : tensor<3x4xf32>
+  %bs = graph.mul %b, %s : tensor<3x4xf32>
+  %first = graph.sub %ac, %bs : tensor<3x4xf32>
+  %as = graph.mul %a, %s : tensor<3x4xf32>
+  %bc = graph.mul %b, %c : tensor<3x4xf32>
+  %second = graph.add %bc, %as : tensor<3x4xf32>
+  %f = graph.reshape %first : tensor<3x4xf32> -> tensor<3x4x1xf32>
+  %g = graph.reshape %second : tensor<3x4xf32> -> tensor<3x4x1xf32>
+  %j = graph.concat %f, %g dim 2 : tensor<3x4x1xf32>, tensor<3x4x1xf32> -> tensor<3x4x2xf32>
+  return %j : tensor<3x4x2xf32>
+}
+
 // The angles of a half serve both halves.
 // CHECK-LABEL: @halves_computed_apart
 func.func @halves_computed_apart(%x: tensor<3x8xf32>, %c: tensor<3x4xf32>, %s: tensor<3x4xf32>) -> tensor<3x8xf32> {
