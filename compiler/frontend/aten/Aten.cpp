@@ -1,6 +1,7 @@
 // See Aten.h. Here: finding the operator's function, its in-place forms, and known scalars.
 #include "compiler/frontend/aten/Aten.h"
 
+#include "compiler/frontend/aten/Complex.h"
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -21,8 +22,8 @@ const llvm::StringMap<std::vector<Form>> &table() {
   static const llvm::StringMap<std::vector<Form>> forms = [] {
     llvm::StringMap<std::vector<Form>> out;
     for (llvm::ArrayRef<OpEntry> family :
-         {scalarOps(), activationOps(), attentionOps(), contractionOps(), creationOps(),
-          diagonalOps(), elementwiseOps(), indexingOps(), lossOps(), movementOps(),
+         {scalarOps(), activationOps(), attentionOps(), complexOps(), contractionOps(),
+          creationOps(), diagonalOps(), elementwiseOps(), indexingOps(), lossOps(), movementOps(),
           normalizationOps(), partOps(), poolingOps(), randomOps(), recurrentOps(), reductionOps(),
           resizeOps(), viewOps()})
       for (const OpEntry &entry : family)
@@ -99,10 +100,17 @@ IValueList writeBack(Context &context, const IValueList &positional,
   return {*target};
 }
 
+// Whether the operator itself takes complex numbers.
+bool takesComplex(llvm::StringRef name) {
+  return llvm::any_of(complexOps(), [&](const OpEntry &entry) { return name == entry.name; });
+}
+
 IValueList dispatch(Context &context, const std::string &name, const IValueList &positional,
                     const std::map<std::string, IValue> &keyword) {
   context.emitter.evaluator.checkOps();
   llvm::StringRef plain = withoutNamespace(name);
+  if (haveComplex(positional, keyword) && !takesComplex(plain))
+    return callOnParts(context, plain.str(), positional, keyword);
   if (auto found = table().find(plain); found != table().end())
     return run(context, found->second, positional, keyword);
   if (std::optional<llvm::StringRef> view = withoutCopy(plain)) {

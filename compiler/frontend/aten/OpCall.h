@@ -127,6 +127,7 @@ struct OpEntry {
 // The tables of the families.
 llvm::ArrayRef<OpEntry> activationOps();
 llvm::ArrayRef<OpEntry> attentionOps();
+llvm::ArrayRef<OpEntry> complexOps();
 llvm::ArrayRef<OpEntry> contractionOps();
 llvm::ArrayRef<OpEntry> creationOps();
 llvm::ArrayRef<OpEntry> diagonalOps();

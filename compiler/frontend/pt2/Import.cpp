@@ -2,6 +2,7 @@
 // ModelTensors.h has its tensors, GraphInterpreter.h its nodes.
 #include "compiler/frontend/pt2/Import.h"
 
+#include "compiler/frontend/aten/Complex.h"
 #include "compiler/frontend/pt2/ModelTensors.h"
 #include "compiler/frontend/pt2/TensorTypes.h"
 #include "compiler/frontend/step/KnownInput.h"
@@ -131,6 +132,7 @@ private:
     const aten::IValue &value = interpreter_.lookUp(scope, output.value.text);
     if (value.isTensor() && !value.tensor())
       fail("'", output.value.text, "' is an output and cannot be untied");
+    aten::checkOutput(value, name);
     if (value.isTensor())
       step_.addOutput(value.tensor()->read(emitter_), name);
   }

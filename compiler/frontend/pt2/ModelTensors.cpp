@@ -1,6 +1,7 @@
 // See ModelTensors.h.
 #include "compiler/frontend/pt2/ModelTensors.h"
 
+#include "compiler/frontend/aten/Complex.h"
 #include "compiler/frontend/pt2/InitialValues.h"
 #include "compiler/frontend/pt2/TensorTypes.h"
 #include "compiler/frontend/pt2/WrittenBuffers.h"
@@ -48,7 +49,7 @@ torch::StridedTensor ModelTensors::parameterData(const std::string &name) const 
   fail("the program has no parameter '", name, "'");
 }
 
-TensorRef ModelTensors::add(const InputSpec &input) {
+aten::IValue ModelTensors::add(const InputSpec &input) {
   switch (input.kind) {
   case InputSpec::Kind::Parameter:
     return parameter(input);
@@ -76,9 +77,15 @@ mlir::Attribute ModelTensors::sourceOf(const InputSpec &input, const torch::Stri
 mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input, const std::string &name,
                                               ArgumentRole role) {
   const TensorMeta &meta = metaOf(program_, input);
-  torch::StridedTensor data = weights_.find(input.target, meta);
-  mlir::BlockArgument argument = step_.addArgument(role, typeOf(meta, name, symbols_, emitter_),
-                                                   name, sourceOf(input, data, name));
+  return addArgument(input, weights_.find(input.target, meta),
+                     typeOf(meta, name, symbols_, emitter_), name, role);
+}
+
+mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input,
+                                              const torch::StridedTensor &data,
+                                              mlir::RankedTensorType type, const std::string &name,
+                                              ArgumentRole role) {
+  mlir::BlockArgument argument = step_.addArgument(role, type, name, sourceOf(input, data, name));
   if (role == ArgumentRole::Parameter && !data.requiresGrad)
     step_.freeze(argument);
   return argument;
@@ -145,7 +152,7 @@ TensorRef ModelTensors::parameter(const InputSpec &input) {
 }
 
 // -- buffers --------------------------------------------------------------------------------------
-TensorRef ModelTensors::buffer(const InputSpec &input) {
+aten::IValue ModelTensors::buffer(const InputSpec &input) {
   const std::string &name = input.target;
   if (!written_.contains(name))
     return constant(input);
@@ -169,16 +176,24 @@ void ModelTensors::addStateResults() {
     step_.addStateResult(state.argument, state.tensor->storage()->contents);
 }
 
-TensorRef ModelTensors::constant(const InputSpec &input) {
-  const std::string &name = input.target;
+aten::IValue ModelTensors::constant(const InputSpec &input) {
   const TensorMeta &meta = metaOf(program_, input);
-  torch::StridedTensor stored = weights_.find(name, meta); // fails on symbolic sizes
+  torch::StridedTensor stored = weights_.find(input.target, meta); // fails on symbolic sizes
+  std::optional<torch::StridedTensor> pairs = torch::pairsOf(stored);
+  if (!pairs)
+    return constantOf(input, stored, typeOf(meta, input.target, symbols_, emitter_));
+  mlir::Type element = graph::fromElementType(*pairs->element, emitter_.b.getContext());
+  TensorRef whole = constantOf(input, *pairs, emitter_.type(emit::toShape(pairs->dims), element));
+  return aten::complexOfPairs(emitter_, whole->read(emitter_));
+}
+
+TensorRef ModelTensors::constantOf(const InputSpec &input, const torch::StridedTensor &stored,
+                                   mlir::RankedTensorType type) {
+  const std::string &name = input.target;
   if (stored.isAbsent)
     failOnAbsent(name);
-  mlir::RankedTensorType type = typeOf(meta, name, symbols_, emitter_);
-  int64_t bytes = type.getNumElements() * byteSize(*meta.element);
-  if (bytes > frontend::kMaxConstantBytes)
-    return handleOf(addArgument(input, name, ArgumentRole::Constant), input, name);
+  if (type.getNumElements() * byteSize(*stored.element) > frontend::kMaxConstantBytes)
+    return handleOf(addArgument(input, stored, type, name, ArgumentRole::Constant), input, name);
   Tensor data = torch::readTensor(weights_.archive(), stored, name);
   return handleOf(step_.addConstant(name, data), input, name);
 }

@@ -21,7 +21,7 @@ public:
 
   // The value of an input of the kind Parameter, Buffer or Constant. An untied parameter has none
   // (null): each module that reads it gets its own.
-  aten::TensorRef add(const InputSpec &input);
+  aten::IValue add(const InputSpec &input);
   // Writes `value` to the buffer `name` if the program takes that as an input.
   void writeBuffer(const std::string &name, const aten::IValue &value);
   // Adds the last value of each written buffer as a result of the step.
@@ -40,11 +40,17 @@ private:
                            const std::string &name);
   mlir::BlockArgument addArgument(const InputSpec &input, const std::string &name,
                                   frontend::ArgumentRole role);
+  mlir::BlockArgument addArgument(const InputSpec &input, const torch::StridedTensor &data,
+                                  mlir::RankedTensorType type, const std::string &name,
+                                  frontend::ArgumentRole role);
   aten::TensorRef handleOf(mlir::Value value, const InputSpec &input, const std::string &name);
   aten::TensorRef parameterNamed(const InputSpec &input, const std::string &name);
   aten::TensorRef parameter(const InputSpec &input);
-  aten::TensorRef buffer(const InputSpec &input);
-  aten::TensorRef constant(const InputSpec &input);
+  aten::IValue buffer(const InputSpec &input);
+  aten::IValue constant(const InputSpec &input);
+  // A constant or constant argument of this type with the elements of `stored`.
+  aten::TensorRef constantOf(const InputSpec &input, const torch::StridedTensor &stored,
+                             mlir::RankedTensorType type);
   std::string tiedTo(const std::string &name) const;
   // The stored elements of a parameter.
   torch::StridedTensor parameterData(const std::string &name) const;

@@ -28,15 +28,24 @@ struct ScalarType {
 constexpr int64_t kNoDtype = -1;
 
 const ScalarType kScalarTypes[] = {
-    {1, "uint8", 0, ElementType::U8},        {2, "int8", 1, ElementType::I8},
-    {3, "int16", 2, ElementType::I16},       {4, "int32", 3, ElementType::I32},
-    {5, "int64", 4, ElementType::I64},       {6, "float16", 5, ElementType::F16},
-    {7, "float32", 6, ElementType::F32},     {8, "float64", 7, ElementType::F64},
-    {9, "complex32", kNoDtype, {}},          {10, "complex64", kNoDtype, {}},
-    {11, "complex128", kNoDtype, {}},        {12, "bool", 11, ElementType::Bool},
-    {13, "bfloat16", 15, ElementType::BF16}, {28, "uint16", 27, ElementType::U16},
-    {29, "float8_e4m3fn", kNoDtype, {}},     {30, "float8_e5m2", kNoDtype, {}},
-    {34, "uint32", 28, ElementType::U32},    {35, "uint64", 29, ElementType::U64},
+    {1, "uint8", 0, ElementType::U8},
+    {2, "int8", 1, ElementType::I8},
+    {3, "int16", 2, ElementType::I16},
+    {4, "int32", 3, ElementType::I32},
+    {5, "int64", 4, ElementType::I64},
+    {6, "float16", 5, ElementType::F16},
+    {7, "float32", 6, ElementType::F32},
+    {8, "float64", 7, ElementType::F64},
+    {9, "complex32", 8, {}},
+    {10, "complex64", 9, {}},
+    {11, "complex128", 10, {}},
+    {12, "bool", 11, ElementType::Bool},
+    {13, "bfloat16", 15, ElementType::BF16},
+    {28, "uint16", 27, ElementType::U16},
+    {29, "float8_e4m3fn", kNoDtype, {}},
+    {30, "float8_e5m2", kNoDtype, {}},
+    {34, "uint32", 28, ElementType::U32},
+    {35, "uint64", 29, ElementType::U64},
 };
 
 const ScalarType *findScalarType(int64_t number) {

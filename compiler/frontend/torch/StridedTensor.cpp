@@ -51,6 +51,25 @@ bool StridedTensor::isSameAs(const StridedTensor &other) const {
          dims == other.dims && strides == other.strides;
 }
 
+std::optional<StridedTensor> pairsOf(const StridedTensor &tensor) {
+  static const std::map<std::string, ElementType> parts = {{"complex32", ElementType::F16},
+                                                           {"complex64", ElementType::F32},
+                                                           {"complex128", ElementType::F64}};
+  auto part = parts.find(tensor.elementName);
+  if (part == parts.end())
+    return std::nullopt;
+  StridedTensor out = tensor;
+  out.element = part->second;
+  if (out.storageElements >= 0)
+    out.storageElements *= 2;
+  out.offset *= 2;
+  for (int64_t &stride : out.strides)
+    stride *= 2;
+  out.dims.push_back(2);
+  out.strides.push_back(1);
+  return out;
+}
+
 void checkTensor(const StridedTensor &tensor, const std::string &name) {
   if (tensor.dims.size() != tensor.strides.size() || tensor.dims.size() > kMaxRank)
     fail("'", name, "' has ", tensor.dims.size(), " dims and ", tensor.strides.size(),

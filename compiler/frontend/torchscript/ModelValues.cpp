@@ -1,6 +1,7 @@
 // See ModelValues.h.
 #include "compiler/frontend/torchscript/ModelValues.h"
 
+#include "compiler/frontend/aten/Complex.h"
 #include "compiler/frontend/torch/Origin.h"
 
 namespace cleave::torchscript {
@@ -43,11 +44,17 @@ IValue ModelValues::addTensor(size_t index, int64_t copy) {
   Stored stored = model_.tensors()[index];
   if (copy > 0)
     stored.name += concat(".", copy);
-  ElementType element = torch::elementOf(stored.tensor, stored.name);
   bool isWritten = written_.contains(stored.name);
+  std::optional<torch::StridedTensor> pairs = torch::pairsOf(stored.tensor);
+  const bool isComplex = pairs && !isWritten && stored.kind != Stored::Kind::Parameter;
+  if (isComplex)
+    stored.tensor = *pairs;
+  ElementType element = torch::elementOf(stored.tensor, stored.name);
   bool isSmall = stored.tensor.elementCount() * byteSize(element) <= frontend::kMaxConstantBytes;
   bool isConstant = stored.kind != Stored::Kind::Parameter && !isWritten && isSmall;
   mlir::Value value = isConstant ? addConstant(stored) : addArgument(stored, element);
+  if (isComplex)
+    return aten::complexOfPairs(emitter_, value);
   if (stored.kind == Stored::Kind::Buffer)
     buffers_[stored.name] = {
         value, isWritten ? std::optional(mlir::cast<mlir::BlockArgument>(value)) : std::nullopt};

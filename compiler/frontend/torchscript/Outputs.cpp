@@ -1,6 +1,8 @@
 // See Outputs.h.
 #include "compiler/frontend/torchscript/Outputs.h"
 
+#include "compiler/frontend/aten/Complex.h"
+
 namespace cleave::torchscript {
 
 using emit::fail;
@@ -14,8 +16,9 @@ public:
 
   void add(const IValue &value, const std::string &name) {
     countValue();
+    std::string own = name.empty() ? std::to_string(tensors_) : name;
+    aten::checkOutput(value, own);
     if (value.isTensor()) {
-      std::string own = name.empty() ? std::to_string(tensors_) : name;
       step_.addOutput(value.tensor()->read(emitter_), own);
       ++tensors_;
     } else if (value.isList()) {

@@ -70,6 +70,28 @@ class CellLoop(nn.Module):
         return torch.stack(out, dim=1)
 
 
+class ComplexRotary(nn.Module):
+    """Positions as complex numbers, as Llama's first code has them: a table that is kept, or made in every step."""
+
+    def __init__(self, kept):
+        super().__init__()
+        self.fc = nn.Linear(12, 12)
+        self.kept = kept
+        self.register_buffer("inverse", 0.1 ** torch.arange(3.0))
+        self.register_buffer("table", self.angles(16), persistent=False)
+
+    def angles(self, length):
+        angle = torch.arange(length)[:, None] * self.inverse
+        return torch.polar(torch.ones_like(angle), angle)
+
+    def forward(self, x):
+        pairs = self.fc(x).reshape(*x.shape[:-1], 2, -1, 2)
+        table = self.table[: x.shape[1]] if self.kept else self.angles(x.shape[1]) * 2.0
+        turned = torch.view_as_complex(pairs) * table[:, None, :]
+        real = torch.view_as_real(turned).flatten(-2)
+        return real * (turned * turned.conj()).real.sum() + turned.imag.mean() if self.kept else real
+
+
 class Seq2Seq(nn.Module):
     """PyTorch's own transformer, encoder and decoder."""
 
@@ -321,6 +343,8 @@ MODULES = {
     "unet": (UNet, floats(3, 8, 8)),
     "nearest": (lambda: Resizing(scale_factor=2), floats(3, 6, 6)),
     "linear-resize": (lambda: Resizing(size=(9, 7), mode="bilinear", align_corners=False), floats(3, 6, 6)),
+    "rotary-kept": (lambda: ComplexRotary(True), floats(9, 12)),
+    "rotary-made": (lambda: ComplexRotary(False), floats(9, 12)),
     "corners": (lambda: Resizing(scale_factor=2.0, mode="bilinear", align_corners=True), floats(3, 6, 6)),
     "cubic": (lambda: Resizing(size=(9, 7), mode="bicubic"), floats(3, 6, 6)),
     "shuffle": (lambda: nn.Sequential(nn.Conv2d(3, 8, 1), nn.PixelShuffle(2), nn.PixelUnshuffle(2)), floats(3, 4, 4)),

@@ -231,6 +231,8 @@ PLAIN = {"add_pooling_layer": False}
 TRANSFORMERS = {
     "gpt2": language("GPT2LMHeadModel", "GPT2Config", vocab_size=50, n_positions=16, n_embd=24, n_layer=2, n_head=3),
     "llama": language("LlamaForCausalLM", "LlamaConfig", **GROUPED),
+    "llama4": language("Llama4ForCausalLM", "Llama4TextConfig", head_dim=6, intermediate_size_mlp=40, num_local_experts=4,
+                       num_experts_per_tok=1, **GROUPED),
     "mistral": language("MistralForCausalLM", "MistralConfig", sliding_window=4, **GROUPED),
     "qwen": language("Qwen2ForCausalLM", "Qwen2Config", **GROUPED),
     "gemma": language("GemmaForCausalLM", "GemmaConfig", head_dim=6, **GROUPED),

@@ -89,6 +89,40 @@ TEST_CASE("a new tensor without a type has the type that the program's exporter 
                             "expected the same type");
 }
 
+TEST_CASE("a constant of complex numbers is one of pairs") {
+  std::string program = replaced(smallProgram(), R"("nodes": [)", R"("nodes": [
+      {"target": "torch.ops.aten.imag.default", "name": "imag",
+       "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "p_w"}}, "kind": 1}],
+       "outputs": [{"as_tensor": {"name": "imag"}}], "metadata": {}}, )");
+  program = replaced(program, R"("arg": {"as_tensor": {"name": "p_w"}}, "kind": 1}],
+                 "outputs")",
+                     R"("arg": {"as_tensor": {"name": "imag"}}, "kind": 1}],
+                 "outputs")");
+  program =
+      replaced(program, R"({"parameter": {"arg": {"name": "p_w"}, "parameter_name": "fc.w"}})",
+               R"({"buffer": {"arg": {"name": "p_w"}, "buffer_name": "fc.w",
+                                    "persistent": true}})");
+  program = replaced(program, R"("p_w": {"dtype": 7)", R"("p_w": {"dtype": 10)");
+  ArchiveText archive;
+  archive.entries["models/model.json"] = program;
+  std::string &weights = archive.entries["data/weights/model_weights_config.json"];
+  weights = replaced(weights, R"("dtype": 7)", R"("dtype": 10)");
+  archive.entries["data/weights/weight_0"] =
+      std::string("\0\0\x80\x3f\0\0\0\x40\0\0\x40\x40\0\0\x80\x40", 16); // 1 + 2i, 3 + 4i
+  CHECK(archive.problem() == "");
+  CHECK_THAT(archive.imported(),
+             Catch::Contains("dense<[[1.000000e+00, 2.000000e+00], [3.000000e+00, "
+                             "4.000000e+00]]>") &&
+                 Catch::Contains("dim 1 from 1 step 1"));
+  program = replaced(program, R"({"name": "imag"}}, "kind": 1}],
+                 "outputs")",
+                     R"({"name": "p_w"}}, "kind": 1}],
+                 "outputs")");
+  archive.entries["models/model.json"] = replaced(program, "aten.add.Tensor", "aten.mul.Tensor");
+  CHECK(archive.problem() ==
+        "the output 'sum' has complex numbers; return torch.view_as_real of it");
+}
+
 TEST_CASE("numbers that only assertions read may depend on data") {
   auto problemWith = [](const std::string &reader) {
     ArchiveText archive;
