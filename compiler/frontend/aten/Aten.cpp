@@ -22,10 +22,10 @@ const llvm::StringMap<std::vector<Form>> &table() {
   static const llvm::StringMap<std::vector<Form>> forms = [] {
     llvm::StringMap<std::vector<Form>> out;
     for (llvm::ArrayRef<OpEntry> family :
-         {scalarOps(), activationOps(), attentionOps(), complexOps(), contractionOps(),
-          creationOps(), diagonalOps(), elementwiseOps(), indexingOps(), lossOps(), movementOps(),
-          normalizationOps(), partOps(), poolingOps(), randomOps(), recurrentOps(), reductionOps(),
-          resizeOps(), viewOps()})
+         {scalarOps(),   activationOps(), attentionOps(),     complexOps(), contractionOps(),
+          creationOps(), diagonalOps(),   elementwiseOps(),   fourierOps(), indexingOps(),
+          lossOps(),     movementOps(),   normalizationOps(), partOps(),    poolingOps(),
+          randomOps(),   recurrentOps(),  reductionOps(),     resizeOps(),  viewOps()})
       for (const OpEntry &entry : family)
         out[entry.name].push_back({parseSchema(entry.schema), entry.function});
     return out;
@@ -102,14 +102,15 @@ IValueList writeBack(Context &context, const IValueList &positional,
 
 // Whether the operator itself takes complex numbers.
 bool takesComplex(llvm::StringRef name) {
-  return llvm::any_of(complexOps(), [&](const OpEntry &entry) { return name == entry.name; });
+  auto isNamed = [&](const OpEntry &entry) { return name == entry.name; };
+  return llvm::any_of(complexOps(), isNamed) || llvm::any_of(fourierOps(), isNamed);
 }
 
 IValueList dispatch(Context &context, const std::string &name, const IValueList &positional,
                     const std::map<std::string, IValue> &keyword) {
   context.emitter.evaluator.checkOps();
   llvm::StringRef plain = withoutNamespace(name);
-  if (haveComplex(positional, keyword) && !takesComplex(plain))
+  if (isOnComplex(plain.str(), positional, keyword) && !takesComplex(plain))
     return callOnParts(context, plain.str(), positional, keyword);
   if (auto found = table().find(plain); found != table().end())
     return run(context, found->second, positional, keyword);

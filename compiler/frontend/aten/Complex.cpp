@@ -6,10 +6,6 @@
 namespace cleave::aten {
 namespace {
 
-IValue made(IValue real, IValue imaginary) {
-  return ObjectRef(std::make_shared<ComplexTensor>(std::move(real), std::move(imaginary)));
-}
-
 IValue one(Context &context, const char *name, const IValueList &arguments) {
   return call(context, name, arguments).at(0);
 }
@@ -17,7 +13,7 @@ IValue one(Context &context, const char *name, const IValueList &arguments) {
 // -- operators that make complex numbers, or take those and real ones alike -----------------------
 Results fromParts(OpCall &c) {
   c.e.checkAlike(c.tensor("real"), c.tensor("imag"));
-  return made(c["real"], c["imag"]);
+  return complexOf(c["real"], c["imag"]);
 }
 
 // From length and angle.
@@ -25,8 +21,8 @@ Results polar(OpCall &c) {
   const IValue &length = c["abs"];
   IValue cos = one(c.context, "aten::cos", {c["angle"]});
   IValue sin = one(c.context, "aten::sin", {c["angle"]});
-  return made(one(c.context, "aten::mul", {length, cos}),
-              one(c.context, "aten::mul", {length, sin}));
+  return complexOf(one(c.context, "aten::mul", {length, cos}),
+                   one(c.context, "aten::mul", {length, sin}));
 }
 
 // The last dim holds the two parts.
@@ -39,7 +35,7 @@ Results viewAsComplex(OpCall &c) {
   auto part = [&](int64_t i) {
     return one(c.context, "aten::select", {c["self"], int64_t(-1), i});
   };
-  return made(part(0), part(1));
+  return complexOf(part(0), part(1));
 }
 
 Results viewAsReal(OpCall &c) {
@@ -61,7 +57,7 @@ Results imaginaryPart(OpCall &c) {
 }
 Results conjugate(OpCall &c) {
   const ComplexTensor *x = asComplex(c["self"]);
-  return x ? made(x->real, one(c.context, "aten::neg", {x->imaginary})) : c["self"];
+  return x ? complexOf(x->real, one(c.context, "aten::neg", {x->imaginary})) : c["self"];
 }
 Results unchanged(OpCall &c) { return c["self"]; }
 
@@ -155,7 +151,7 @@ IValueList callOn(Part part, Context &context, const std::string &name,
 // Pairs of results; of lists pairs of their items.
 IValue joined(const IValue &real, const IValue &imaginary) {
   if (!real.isList())
-    return made(real, imaginary);
+    return complexOf(real, imaginary);
   IValueList items;
   for (size_t i = 0; i < real.items().size(); ++i)
     items.push_back(joined(real.items()[i], imaginary.items()[i]));
@@ -175,11 +171,43 @@ IValue product(Context &context, const IValue &a, const IValue &b) {
   auto mul = [&](const IValue &x, const IValue &y) { return one(context, "aten::mul", {x, y}); };
   const ComplexTensor *x = asComplex(a), *y = asComplex(b);
   if (!y)
-    return made(mul(x->real, b), mul(x->imaginary, b));
+    return complexOf(mul(x->real, b), mul(x->imaginary, b));
   if (!x)
-    return made(mul(a, y->real), mul(a, y->imaginary));
-  return made(one(context, "aten::sub", {mul(x->real, y->real), mul(x->imaginary, y->imaginary)}),
-              one(context, "aten::add", {mul(x->real, y->imaginary), mul(x->imaginary, y->real)}));
+    return complexOf(mul(a, y->real), mul(a, y->imaginary));
+  return complexOf(
+      one(context, "aten::sub", {mul(x->real, y->real), mul(x->imaginary, y->imaginary)}),
+      one(context, "aten::add", {mul(x->real, y->imaginary), mul(x->imaginary, y->real)}));
+}
+
+// PyTorch's numbers of complex types, and those of their parts.
+constexpr std::pair<int64_t, int64_t> kPartOfDtype[] = {{8, 5}, {9, 6}, {10, 7}};
+
+bool isConversion(const std::string &name) { return name == "to" || name == "_to_copy"; }
+
+// The type that a conversion asks for, as PyTorch's number; none: it keeps the type.
+std::optional<int64_t> convertedTo(const IValueList &positional, const Keywords &keyword) {
+  const IValue type = argument(positional, keyword, 1, "dtype");
+  return type.isInt() ? type.integer().constant() : std::nullopt;
+}
+
+// The number of the parts' type; none if `dtype` is not complex.
+std::optional<int64_t> partOfDtype(std::optional<int64_t> dtype) {
+  for (auto [complex, part] : kPartOfDtype)
+    if (dtype == complex)
+      return part;
+  return std::nullopt;
+}
+
+IValue converted(Context &context, const IValue &value, std::optional<int64_t> dtype) {
+  const std::optional<int64_t> part = partOfDtype(dtype);
+  const ComplexTensor *x = asComplex(value);
+  if (x && dtype && !part)
+    fail("makes real numbers of complex ones; take their real part");
+  if (!part)
+    return value;
+  auto cast = [&](const IValue &real) { return one(context, "aten::to", {real, *part}); };
+  return complexOf(cast(x ? x->real : value),
+                   cast(x ? x->imaginary : one(context, "aten::zeros_like", {value})));
 }
 
 bool isOneOf(llvm::ArrayRef<const char *> names, const std::string &name) {
@@ -206,6 +234,10 @@ const ComplexTensor *asComplex(const IValue &value) {
   return value.isObject() ? dynamic_cast<const ComplexTensor *>(value.object().get()) : nullptr;
 }
 
+IValue complexOf(IValue real, IValue imaginary) {
+  return ObjectRef(std::make_shared<ComplexTensor>(std::move(real), std::move(imaginary)));
+}
+
 void checkOutput(const IValue &value, const std::string &name) {
   if (asComplex(value))
     fail("the output '", name, "' has complex numbers; return torch.view_as_real of it");
@@ -216,10 +248,10 @@ IValue complexOfPairs(const emit::Emitter &e, mlir::Value pairs) {
   auto part = [&](int64_t i) {
     return TensorState::create(e.dropDim(e.slice(pairs, last, i, 1), last));
   };
-  return made(part(0), part(1));
+  return complexOf(part(0), part(1));
 }
 
-bool haveComplex(const IValueList &positional, const Keywords &keyword) {
+bool isOnComplex(const std::string &name, const IValueList &positional, const Keywords &keyword) {
   auto isComplex = [](const IValue &value) {
     return asComplex(value) ||
            (value.isList() && llvm::any_of(value.items(), [](const IValue &item) {
@@ -227,7 +259,8 @@ bool haveComplex(const IValueList &positional, const Keywords &keyword) {
             }));
   };
   return llvm::any_of(positional, isComplex) ||
-         llvm::any_of(keyword, [&](const auto &named) { return isComplex(named.second); });
+         llvm::any_of(keyword, [&](const auto &named) { return isComplex(named.second); }) ||
+         (isConversion(name) && partOfDtype(convertedTo(positional, keyword)));
 }
 
 IValueList callOnParts(Context &context, const std::string &name, const IValueList &positional,
@@ -238,12 +271,8 @@ IValueList callOnParts(Context &context, const std::string &name, const IValueLi
     return callOn(&ComplexTensor::real, context, qualified, positional, keyword);
   if (name == "mul")
     return {product(context, first, argument(positional, keyword, 1, "other"))};
-  if (name == "to" || name == "_to_copy") {
-    const IValue type = argument(positional, keyword, 1, "dtype");
-    if (type.isInt() && type.integer().constant() && elementTypeOfDtype(*type.integer().constant()))
-      fail("makes real numbers of complex ones; take their real part");
-    return {first};
-  }
+  if (isConversion(name))
+    return {converted(context, first, convertedTo(positional, keyword))};
   if (!isOneOf(kOnEachPart, name) || mixes(name, positional, keyword))
     fail(
         "computes with complex numbers, which Cleave does not do with this operator; write it with "

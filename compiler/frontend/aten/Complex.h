@@ -13,6 +13,9 @@ struct ComplexTensor : Object {
   const IValue real, imaginary;
 };
 
+// The value with these parts.
+IValue complexOf(IValue real, IValue imaginary);
+
 // The value as a tensor of complex numbers; null: it is another one.
 const ComplexTensor *asComplex(const IValue &value);
 
@@ -22,11 +25,13 @@ void checkOutput(const IValue &value, const std::string &name);
 // The complex numbers whose parts are the last dim of a tensor of floats, which has size 2.
 IValue complexOfPairs(const emit::Emitter &e, mlir::Value pairs);
 
-// Whether an argument, or an item of a list among them, is complex.
-bool haveComplex(const IValueList &positional, const std::map<std::string, IValue> &keyword);
+// Whether an argument of the operator `name`, or an item of a list among them, is complex, or the
+// operator converts to complex numbers.
+bool isOnComplex(const std::string &name, const IValueList &positional,
+                 const std::map<std::string, IValue> &keyword);
 
-// Builds an operator (`mul`) with complex arguments, as call() does; `name` is one without a row in
-// complexOps(). Fails on operators that are not known on complex numbers.
+// Builds such an operator, as call() does; it has no row in complexOps() and fourierOps(). Fails on
+// operators that are not known on complex numbers.
 IValueList callOnParts(Context &context, const std::string &name, const IValueList &positional,
                        const std::map<std::string, IValue> &keyword);
 

@@ -132,6 +132,7 @@ llvm::ArrayRef<OpEntry> contractionOps();
 llvm::ArrayRef<OpEntry> creationOps();
 llvm::ArrayRef<OpEntry> diagonalOps();
 llvm::ArrayRef<OpEntry> elementwiseOps();
+llvm::ArrayRef<OpEntry> fourierOps();
 llvm::ArrayRef<OpEntry> indexingOps();
 llvm::ArrayRef<OpEntry> lossOps();
 llvm::ArrayRef<OpEntry> movementOps();

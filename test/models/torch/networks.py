@@ -244,6 +244,8 @@ TRANSFORMERS = {
     "mixtral-batched": language("MixtralForCausalLM", "MixtralConfig", experts_implementation="batched_mm", **EXPERTS),
     "bert": hidden("BertModel", "BertConfig", more=PLAIN, **ENCODER),
     "roberta": hidden("RobertaModel", "RobertaConfig", more=PLAIN, **ENCODER),
+    "fnet": hidden("FNetModel", "FNetConfig", more=PLAIN, vocab_size=50, hidden_size=24, intermediate_size=48, num_hidden_layers=2,
+                   max_position_embeddings=16),
     "distilbert": hidden("DistilBertModel", "DistilBertConfig", vocab_size=50, dim=24, hidden_dim=48, n_layers=2, n_heads=3,
                          max_position_embeddings=16),
     "t5": hidden("T5EncoderModel", "T5Config", **T5),

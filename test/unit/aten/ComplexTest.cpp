@@ -54,3 +54,30 @@ TEST_CASE("what is not known on complex numbers says so") {
   CHECK_THAT(b.problem("aten::view_as_complex", {b.counted({2, 3})}),
              Catch::Contains("a last dim of size 2"));
 }
+
+TEST_CASE("Fourier transforms have PyTorch's lengths and scales") {
+  AtenBench b;
+  IValue x = b.tensor({4}, {1, 2, 3, 4});
+  auto near = [&](const IValue &found, const Numbers &wanted) {
+    const Numbers values = b.values(found);
+    REQUIRE(values.size() == wanted.size());
+    for (size_t i = 0; i < wanted.size(); ++i)
+      CHECK(values[i] == Approx(wanted[i]).margin(1e-4));
+  };
+  auto pairs = [&](const std::string &name, const IValueList &arguments) {
+    return b.call("aten::view_as_real", {b.call(name, arguments)});
+  };
+  near(pairs("aten::fft_fft", {x}), {10, 0, -2, 2, -2, 0, -2, -2});
+  near(pairs("aten::fft_rfft", {x, IValue(), int64_t(0), "ortho"}), {5, 0, -1, 1, -1, 0});
+  near(pairs("aten::fft_fft", {x, int64_t(2), int64_t(0), "forward"}), {1.5, 0, -0.5, 0});
+  IValue half = b.call("aten::fft_rfft", {x});
+  near(b.call("aten::fft_irfft", {half}), {1, 2, 3, 4});
+  near(b.call("aten::fft_irfft", {half, int64_t(2)}), {4, 6});
+  near(pairs("aten::fft_ifftn", {b.call("aten::fft_fft2", {b.counted({2, 2})})}),
+       {0, 0, 1, 0, 2, 0, 3, 0});
+  near(pairs("aten::_fft_c2c", {half, test::ints({0}), int64_t(2), true}),
+       {2, 0.6667, 4.5774, -0.3333, 3.4226, -0.3333});
+  CHECK_THAT(b.problem("aten::fft_rfft", {half}), Catch::Contains("expected real ones"));
+  CHECK_THAT(b.problem("aten::fft_fft", {x, IValue(), int64_t(0), "unitary"}),
+             Catch::Contains("norm"));
+}
