@@ -6,6 +6,7 @@
 #include "compiler/frontend/torch/Quantized.h"
 
 #include <algorithm>
+#include <map>
 
 namespace cleave::torch {
 
@@ -60,11 +61,12 @@ std::optional<StridedTensor> pairsOf(const StridedTensor &tensor) {
     return std::nullopt;
   StridedTensor out = tensor;
   out.element = part->second;
-  if (out.storageElements >= 0)
+  if (out.storageElements >= 0 && out.storageElements <= kMaxElements) // entryOf() refuses more
     out.storageElements *= 2;
   out.offset *= 2;
-  for (int64_t &stride : out.strides)
-    stride *= 2;
+  for (size_t i = 0; i < out.dims.size(); ++i)
+    if (out.dims[i] > 1) // other strides may be any number
+      out.strides[i] *= 2;
   out.dims.push_back(2);
   out.strides.push_back(1);
   return out;

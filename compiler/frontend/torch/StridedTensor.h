@@ -26,8 +26,8 @@ struct StridedTensor {
   bool isSameAs(const StridedTensor &other) const;
 };
 
-// The two parts of complex numbers: the same elements as floats, with one dim of size 2 more. None
-// if the elements are others.
+// The two parts of complex numbers: the elements of a checked tensor as floats, with one dim of
+// size 2 more. None if the elements are others.
 std::optional<StridedTensor> pairsOf(const StridedTensor &tensor);
 
 // Fails unless dims and strides are valid and stay within the storage; `name` is the tensor's in
