@@ -214,16 +214,12 @@ bool isOneOf(llvm::ArrayRef<const char *> names, const std::string &name) {
   return llvm::is_contained(names, name);
 }
 
-// Whether the operator adds or joins complex tensors and real ones, which have no imaginary part.
+// Whether the operator adds or joins complex numbers and real ones, which have no imaginary part.
 bool mixes(const std::string &name, const IValueList &positional, const Keywords &keyword) {
-  auto isReal = [](const IValue &value) {
-    return value.isTensor() ||
-           (value.isList() &&
-            llvm::any_of(value.items(), [](const IValue &item) { return item.isTensor(); }));
-  };
-  return isOneOf({"add", "cat", "stack", "sub"}, name) &&
-         (llvm::any_of(positional, isReal) ||
-          llvm::any_of(keyword, [&](const auto &named) { return isReal(named.second); }));
+  if (isOneOf({"cat", "stack"}, name))
+    return !llvm::all_of(argument(positional, keyword, 0, "tensors").items(), asComplex);
+  return isOneOf({"add", "sub"}, name) && !(asComplex(argument(positional, keyword, 0, "self")) &&
+                                            asComplex(argument(positional, keyword, 1, "other")));
 }
 
 } // namespace

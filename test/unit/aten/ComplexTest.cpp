@@ -50,6 +50,9 @@ TEST_CASE("what is not known on complex numbers says so") {
   CHECK_THAT(b.problem("aten::exp", {x}), Catch::Contains("torch.view_as_real"));
   CHECK_THAT(b.problem("aten::mul_", {x, x}), Catch::Contains("torch.view_as_real"));
   CHECK_THAT(b.problem("aten::add", {x, real}), Catch::Contains("torch.view_as_real"));
+  CHECK_THAT(b.problem("aten::sub", {x, 1.0}), Catch::Contains("torch.view_as_real"));
+  CHECK_THAT(b.problem("aten::cat", {IValue::list({x, real}), int64_t(0)}),
+             Catch::Contains("torch.view_as_real"));
   CHECK_THAT(b.problem("aten::to", {x, int64_t(6)}), Catch::Contains("real part"));
   CHECK_THAT(b.problem("aten::view_as_complex", {b.counted({2, 3})}),
              Catch::Contains("a last dim of size 2"));
