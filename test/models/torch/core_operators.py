@@ -20,15 +20,12 @@ except ImportError:
 
 TABLES = pathlib.Path(__file__).resolve().parents[3] / "compiler/frontend/aten"
 
-COMPLEX = "complex numbers"
 SHAPE = "the result's shape depends on data"
 GRADIENT = "a gradient: Cleave takes gradients of the forward computation itself"
 STRIDE = "places in memory, which Cleave does not have"
 # operator -> why it is not imported
 MISSING = {
     "_adaptive_avg_pool2d_backward": GRADIENT,
-    "_fft_c2r": COMPLEX,
-    "_fft_r2c": COMPLEX,
     "_pdist_forward": "pairs of rows, half of a matrix: use torch.cdist",
     "avg_pool2d_backward": GRADIENT,
     "convolution_backward": GRADIENT,
