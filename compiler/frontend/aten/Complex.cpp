@@ -77,8 +77,8 @@ constexpr OpEntry kOps[] = {
 };
 
 // -- operators on real numbers, with complex arguments --------------------------------------------
-// Those that do to a complex tensor what they do to its parts: they move elements, or are linear in
-// them. Of two tensors both are complex.
+// Those that do to a complex tensor what they do to each of its parts: they move elements, or are
+// linear in them.
 constexpr const char *kOnEachPart[] = {
     "_unsafe_view",
     "add",
@@ -184,10 +184,13 @@ constexpr std::pair<int64_t, int64_t> kPartOfDtype[] = {{8, 5}, {9, 6}, {10, 7}}
 
 bool isConversion(const std::string &name) { return name == "to" || name == "_to_copy"; }
 
-// The type that a conversion asks for, as PyTorch's number; none: it keeps the type.
+// The type that a conversion asks for, as PyTorch's number; none: it keeps the type. By position it
+// comes second, or third behind a device.
 std::optional<int64_t> convertedTo(const IValueList &positional, const Keywords &keyword) {
-  const IValue type = argument(positional, keyword, 1, "dtype");
-  return type.isInt() ? type.integer().constant() : std::nullopt;
+  for (size_t position : {1, 2})
+    if (const IValue type = argument(positional, keyword, position, "dtype"); type.isInt())
+      return type.integer().constant();
+  return std::nullopt;
 }
 
 // The number of the parts' type; none if `dtype` is not complex.
@@ -234,7 +237,7 @@ IValue complexOf(IValue real, IValue imaginary) {
   return ObjectRef(std::make_shared<ComplexTensor>(std::move(real), std::move(imaginary)));
 }
 
-void checkOutput(const IValue &value, const std::string &name) {
+void checkRealOutput(const IValue &value, const std::string &name) {
   if (asComplex(value))
     fail("the output '", name, "' has complex numbers; return torch.view_as_real of it");
 }
@@ -270,9 +273,8 @@ IValueList callOnParts(Context &context, const std::string &name, const IValueLi
   if (isConversion(name))
     return {converted(context, first, convertedTo(positional, keyword))};
   if (!isOneOf(kOnEachPart, name) || mixes(name, positional, keyword))
-    fail(
-        "computes with complex numbers, which Cleave does not do with this operator; write it with "
-        "torch.view_as_real");
+    fail("has complex numbers, which Cleave does not support in this operator; compute with their "
+         "two parts (torch.view_as_real)");
   IValueList real = callOn(&ComplexTensor::real, context, qualified, positional, keyword);
   IValueList imaginary = callOn(&ComplexTensor::imaginary, context, qualified, positional, keyword);
   IValueList results;

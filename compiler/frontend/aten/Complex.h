@@ -20,7 +20,7 @@ IValue complexOf(IValue real, IValue imaginary);
 const ComplexTensor *asComplex(const IValue &value);
 
 // Fails if the value, an output of the model, is complex: steps return real tensors.
-void checkOutput(const IValue &value, const std::string &name);
+void checkRealOutput(const IValue &value, const std::string &name);
 
 // The complex numbers whose parts are the last dim of a tensor of floats, which has size 2.
 IValue complexOfPairs(const emit::Emitter &e, mlir::Value pairs);

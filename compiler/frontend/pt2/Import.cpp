@@ -132,7 +132,7 @@ private:
     const aten::IValue &value = interpreter_.lookUp(scope, output.value.text);
     if (value.isTensor() && !value.tensor())
       fail("'", output.value.text, "' is an output and cannot be untied");
-    aten::checkOutput(value, name);
+    aten::checkRealOutput(value, name);
     if (value.isTensor())
       step_.addOutput(value.tensor()->read(emitter_), name);
   }

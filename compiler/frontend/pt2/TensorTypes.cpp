@@ -1,6 +1,8 @@
 // See TensorTypes.h.
 #include "compiler/frontend/pt2/TensorTypes.h"
 
+#include "compiler/frontend/torch/StridedTensor.h"
+
 namespace cleave::pt2 {
 
 using emit::fail;
@@ -15,7 +17,7 @@ const TensorMeta &metaOf(const Program &program, const InputSpec &input) {
 mlir::RankedTensorType typeOf(const TensorMeta &meta, const std::string &name,
                               const Symbols &symbols, const emit::Emitter &emitter) {
   if (!meta.element)
-    fail("'", name, "' has elements of ", meta.dtypeName, ", which Cleave does not support");
+    torch::failOnElements(name, meta.dtypeName);
   graph::Shape shape;
   for (const Size &size : meta.sizes)
     shape.push_back(symbols.resolve(size, "'" + name + "'"));

@@ -94,11 +94,19 @@ void checkTensor(const StridedTensor &tensor, const std::string &name) {
          "; save the model again");
 }
 
+void failOnElements(const std::string &name, const std::string &elementName) {
+  fail("'", name, "' has elements of ", elementName, ", which Cleave does not support",
+       llvm::StringRef(elementName).starts_with("complex")
+           ? " in what is trained or written; keep its two parts in a real tensor and call "
+             "torch.view_as_complex on it"
+           : "");
+}
+
 ElementType elementOf(const StridedTensor &tensor, const std::string &name) {
   if (isQuantizedElement(tensor.elementName))
     failOnQuantized("'" + name + "' is a tensor of " + tensor.elementName);
   if (!tensor.element)
-    fail("'", name, "' has elements of ", tensor.elementName, ", which Cleave does not support");
+    failOnElements(name, tensor.elementName);
   return *tensor.element;
 }
 

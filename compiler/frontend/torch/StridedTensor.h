@@ -34,6 +34,8 @@ std::optional<StridedTensor> pairsOf(const StridedTensor &tensor);
 // messages.
 void checkTensor(const StridedTensor &tensor, const std::string &name);
 
+// Fails: the tensor `name` has elements of a type (PyTorch's name) that is not supported.
+[[noreturn]] void failOnElements(const std::string &name, const std::string &elementName);
 // The element type; fails where it is not supported.
 ElementType elementOf(const StridedTensor &tensor, const std::string &name);
 

@@ -17,7 +17,7 @@ public:
   void add(const IValue &value, const std::string &name) {
     countValue();
     std::string own = name.empty() ? std::to_string(tensors_) : name;
-    aten::checkOutput(value, own);
+    aten::checkRealOutput(value, own);
     if (value.isTensor()) {
       step_.addOutput(value.tensor()->read(emitter_), own);
       ++tensors_;

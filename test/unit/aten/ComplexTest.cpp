@@ -44,6 +44,13 @@ TEST_CASE("complex numbers are made of lengths and angles, or of two parts") {
   CHECK(pairs(b, b.call("aten::complex", {length, angle})) == Numbers{2, 0, 3, 0});
 }
 
+TEST_CASE("real numbers become complex ones with an imaginary part of 0") {
+  AtenBench b;
+  IValue x = b.tensor({2}, {1, 2});
+  CHECK(pairs(b, b.call("aten::to", {x, int64_t(9)})) == Numbers{1, 0, 2, 0});
+  CHECK(pairs(b, b.call("aten::to", {x, "cpu", int64_t(9)})) == Numbers{1, 0, 2, 0});
+}
+
 TEST_CASE("what is not known on complex numbers says so") {
   AtenBench b;
   IValue x = twoNumbers(b), real = b.tensor({2}, {1, 1});
@@ -54,6 +61,7 @@ TEST_CASE("what is not known on complex numbers says so") {
   CHECK_THAT(b.problem("aten::cat", {IValue::list({x, real}), int64_t(0)}),
              Catch::Contains("torch.view_as_real"));
   CHECK_THAT(b.problem("aten::to", {x, int64_t(6)}), Catch::Contains("real part"));
+  CHECK_THAT(b.problem("aten::to", {x, "cpu", int64_t(6)}), Catch::Contains("real part"));
   CHECK_THAT(b.problem("aten::view_as_complex", {b.counted({2, 3})}),
              Catch::Contains("a last dim of size 2"));
 }

@@ -123,6 +123,16 @@ TEST_CASE("a constant of complex numbers is one of pairs") {
         "the output 'sum' has complex numbers; return torch.view_as_real of it");
 }
 
+TEST_CASE("a parameter of complex numbers is refused with a way out") {
+  ArchiveText archive;
+  archive.entries["models/model.json"] =
+      replaced(smallProgram(), R"("p_w": {"dtype": 7)", R"("p_w": {"dtype": 10)");
+  std::string &weights = archive.entries["data/weights/model_weights_config.json"];
+  weights = replaced(weights, R"("dtype": 7)", R"("dtype": 10)");
+  CHECK_THAT(archive.problem(), Catch::StartsWith("'fc.w' has elements of complex64, which") &&
+                                    Catch::Contains("call torch.view_as_complex on it"));
+}
+
 TEST_CASE("numbers that only assertions read may depend on data") {
   auto problemWith = [](const std::string &reader) {
     ArchiveText archive;
