@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import corners
+import families
 import networks
 from networks import BATCH, floats, tokens
 
@@ -386,9 +387,11 @@ def use_double():
 
 
 def build(name):
-    """(module, inputs) with the same numbers whenever it is called."""
-    make, draw = MODULES[name]
+    """(module, inputs) with the same numbers whenever it is called; names of families.py are known, too."""
     torch.manual_seed(7)
+    if ":" in name:
+        return families.build(name)
+    make, draw = MODULES[name]
     module = make().train(name in TRAIN)
     # Running statistics that are not those of a fresh module.
     for buffer_name, buffer in module.named_buffers():

@@ -21,7 +21,10 @@ def export(name, form, path):
     """Writes the archive; returns the inputs, or None where PyTorch cannot or the file is another model."""
     if form == "decomposed" and name in modules.NOT_DECOMPOSED:
         return None
-    module, inputs = modules.build(name)
+    try:
+        module, inputs = modules.build(name)
+    except modules.families.NotBuilt:
+        return None
     try:
         program = torch.export.export(module, inputs)
         torch.export.save(program.run_decompositions() if form == "decomposed" else program, path)
