@@ -37,7 +37,7 @@ func.func @neighbours_in_a_dim_of_their_own(%x: tensor<3x8xf32>, %c: tensor<3x4x
   return %y : tensor<3x8xf32>
 }
 
-// The same where the dim stays: the angles have none.
+// The dim of the pairs stays in the result; the angles lack it.
 // CHECK-LABEL: @pairs_are_the_last_dim
 func.func @pairs_are_the_last_dim(%x: tensor<3x4x2xf32>, %c: tensor<3x4xf32>, %s: tensor<3x4xf32>) -> tensor<3x4x2xf32> {
   // CHECK-DAG: %[[C1:.*]] = graph.reshape %arg1 : tensor<3x4xf32> -> tensor<3x4x1xf32>
