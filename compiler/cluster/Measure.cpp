@@ -22,7 +22,7 @@ namespace cleave::cluster {
 namespace {
 
 // Seconds of CPU time of this thread, which exclude other processes.
-double now() {
+double cpuSeconds() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
@@ -31,11 +31,11 @@ double now() {
 } // namespace
 
 double leastSeconds(double budget, const std::function<void()> &call) {
-  double least = 1e30, end = now() + budget;
-  for (int k = 0; k < 2 || now() < end; ++k) {
-    double begin = now();
+  double least = 1e30, end = cpuSeconds() + budget;
+  for (int k = 0; k < 2 || cpuSeconds() < end; ++k) {
+    double begin = cpuSeconds();
     call();
-    if (double spent = now() - begin; spent > 0)
+    if (double spent = cpuSeconds() - begin; spent > 0)
       least = std::min(least, spent);
   }
   return least;

@@ -16,7 +16,7 @@ namespace cleave::cluster {
 
 namespace {
 
-double now() {
+double wallSeconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
@@ -50,20 +50,20 @@ private:
     for (int64_t first = 0; first < kPieces * floats_; first += floats_)
       calls.push_back(measuredCall(kind_, rank, int(worlds_.size()), floats_, send.data() + first,
                                    recv.data() + first));
-    const double end = now() + budget;
+    const double end = wallSeconds() + budget;
     for (int k = 0;; ++k) {
-      double begin = now();
+      double begin = wallSeconds();
       if (rank == 0)
         isOver_ = k >= 5 && begin > end; // visible to all ranks after the barrier
       CLEAVE_TRY(group->barrier());
       if (isOver_)
         return Status::ok();
       const comm::Call &call = calls[k % kPieces];
-      begin = now();
+      begin = wallSeconds();
       if (!call.pairs.empty())
         CLEAVE_TRY(group->run(call));
       if (rank == 0)
-        least_ = std::min(least_, now() - begin);
+        least_ = std::min(least_, wallSeconds() - begin);
       CLEAVE_TRY(group->barrier()); // a send may return before it is received
     }
   }

@@ -11,10 +11,10 @@ using namespace mlir;
 namespace cleave::interpret {
 
 namespace {
-using Values = LiveValues<std::vector<Tensor>>; // per value one tensor per rank
+using RankValues = LiveValues<std::vector<Tensor>>; // per value one tensor per rank
 }
 
-static Status runOnRanks(Operation *op, const Mesh &mesh, Values &values) {
+static Status runOnRanks(Operation *op, const Mesh &mesh, RankValues &values) {
   mesh::RankTensors operands(mesh.ranks()), results(mesh.ranks());
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
     for (Value operand : op->getOperands())
@@ -43,7 +43,7 @@ static Status runOnRanks(Operation *op, const Mesh &mesh, Values &values) {
 
 Result<mesh::RankTensors> runRanks(func::FuncOp step, const Mesh &mesh,
                                    const mesh::RankTensors &args) {
-  Values values;
+  RankValues values;
   for (auto [i, argument] : llvm::enumerate(step.getArguments())) {
     std::vector<Tensor> ofRanks;
     for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {

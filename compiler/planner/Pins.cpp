@@ -244,13 +244,13 @@ static void prefer(std::vector<Choice> &choices, Predicate predicate) {
     std::erase_if(choices, [&](const Choice &choice) { return !predicate(choice); });
 }
 
-static bool contains(const std::vector<int> &axes, int axis) {
+static bool hasAxis(const std::vector<int> &axes, int axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
 static bool isSplitBy(const Sharding &sharding, int axis) {
   return std::any_of(sharding.dims.begin(), sharding.dims.end(),
-                     [&](const std::vector<int> &axes) { return contains(axes, axis); });
+                     [&](const std::vector<int> &axes) { return hasAxis(axes, axis); });
 }
 
 // Whether parameters are stored split and gathered for use.
@@ -291,14 +291,14 @@ static bool splitsUpdate(Recipe recipe) {
 static bool followsBatch(const OpChoice &choice, const std::vector<bool> &isBatch, bool hasBatch,
                          int axis) {
   for (size_t f = 0; f < choice.factors.size(); ++f)
-    if (contains(choice.factors[f], axis))
+    if (hasAxis(choice.factors[f], axis))
       return isBatch[f];
   return !hasBatch;
 }
 
 static bool splitsSamples(const OpChoice &choice, const std::vector<bool> &isBatch, int axis) {
   for (size_t f = 0; f < choice.factors.size(); ++f)
-    if (isBatch[f] && contains(choice.factors[f], axis))
+    if (isBatch[f] && hasAxis(choice.factors[f], axis))
       return true;
   return false;
 }
@@ -321,13 +321,13 @@ static void preferSplitSamples(const StepModel &model, const Op &op,
   if (splits && op.part == Part::Update)
     prefer(choices, [&](const OpChoice &choice) {
       return std::any_of(choice.factors.begin(), choice.factors.end(),
-                         [&](const std::vector<int> &axes) { return contains(axes, axis); });
+                         [&](const std::vector<int> &axes) { return hasAxis(axes, axis); });
     });
   else if (!splits || hasBatch || op.part != Part::Backward)
     prefer(choices, [&](const OpChoice &c) { return followsBatch(c, isBatch, hasBatch, axis); });
   if (splits && feedsUpdate(model, op))
     prefer(choices, [&](const OpChoice &choice) {
-      return !contains(choice.results[0].partial, axis) &&
+      return !hasAxis(choice.results[0].partial, axis) &&
              isSplitBy(choice.results[0], axis) != (recipe == Recipe::Zero1);
     });
 }
@@ -370,7 +370,7 @@ static void preferSplitWeights(const StepModel &model, const Op &op,
     int dim = isParameter && op.part != Part::Update ? weightDim(model, value) : -1;
     if (dim >= 0)
       prefer(choices,
-             [&](const OpChoice &choice) { return contains(choice.operands[i].dims[dim], axis); });
+             [&](const OpChoice &choice) { return hasAxis(choice.operands[i].dims[dim], axis); });
   }
   bool sumsSamples = false;
   for (size_t f = 0; f < isBatch.size(); ++f)
@@ -378,7 +378,7 @@ static void preferSplitWeights(const StepModel &model, const Op &op,
   if (op.part != Part::Backward || !sumsSamples)
     return;
   prefer(choices,
-         [&](const OpChoice &choice) { return !contains(choice.natural[0].partial, axis); });
+         [&](const OpChoice &choice) { return !hasAxis(choice.natural[0].partial, axis); });
   if (model.values[op.results[0]].shape.size() >= 2)
     prefer(choices, [&](const OpChoice &choice) { return isSplitBy(choice.natural[0], axis); });
 }
@@ -466,7 +466,7 @@ void Pins::restrictLayouts(const StepModel &model, int index, const Mesh &mesh,
       prefer(choices, [](const ArgumentChoice &choice) { return !choice.staysGathered; });
     if (recipe == Recipe::Fsdp && !value.shape.empty())
       prefer(choices,
-             [&](const ArgumentChoice &choice) { return contains(choice.storage.dims[0], axis); });
+             [&](const ArgumentChoice &choice) { return hasAxis(choice.storage.dims[0], axis); });
   }
   if (weights < 0)
     return;
@@ -474,7 +474,7 @@ void Pins::restrictLayouts(const StepModel &model, int index, const Mesh &mesh,
   int dim = weightDim(model, value);
   if (dim >= 0)
     prefer(choices, [&](const ArgumentChoice &choice) {
-      return contains(choice.storage.dims[dim], weights);
+      return hasAxis(choice.storage.dims[dim], weights);
     });
 }
 

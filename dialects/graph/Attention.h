@@ -5,7 +5,12 @@
 
 #include "dialects/graph/Build.h"
 
+#include <limits>
+
 namespace cleave::graph {
+
+// Minus this is the score of a hidden key.
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // The operands and attributes from which both ops compute their scores and weights; see
 // Attention.td. Optional ones are null, or empty.

@@ -12,8 +12,6 @@ using namespace mlir;
 namespace cleave::graph {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // x [batch…, heads, m, n] as [batch…, groups, heads / groups, m, n].
 Value buildGrouped(OpBuilder &b, Value x, const Polynomial &groups) {
   Shape shape = shapeOf(x);

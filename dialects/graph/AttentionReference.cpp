@@ -12,8 +12,6 @@ using namespace mlir;
 namespace cleave::graph {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 // The scores of whole tensors, by the row-major position r of a row [batch…, heads, queries] and
 // the index t of a key.
 class Rows {

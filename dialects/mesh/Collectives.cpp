@@ -59,12 +59,10 @@ static LogicalResult verifyDim(Operation *op, StringRef name, int64_t dim, Value
   return diag;
 }
 
-static int64_t blockSize(int64_t size, int64_t ranks) { return (size + ranks - 1) / ranks; }
-
 // The shape of one rank's block of `shape` when `dim` is split.
 static SmallVector<int64_t> blockShape(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks) {
   SmallVector<int64_t> block(shape);
-  block[dim] = blockSize(shape[dim], ranks);
+  block[dim] = llvm::divideCeilSigned(shape[dim], ranks);
   return block;
 }
 

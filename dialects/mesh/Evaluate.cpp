@@ -42,12 +42,10 @@ static Tensor combineAll(ReduceKind kind, const std::vector<const Tensor *> &gro
   return sum;
 }
 
-static int64_t blockSize(int64_t size, int64_t ranks) { return (size + ranks - 1) / ranks; }
-
 // The block of member `at` of the group of a tensor along `dim`.
 static Tensor sliceBlock(const Tensor &whole, int64_t dim, int64_t ranks, int64_t at) {
   Index shape = whole.shape;
-  shape[dim] = blockSize(shape[dim], ranks);
+  shape[dim] = llvm::divideCeilSigned(shape[dim], ranks);
   Tensor block(whole.type, shape, poison(whole.type));
   Index strides = whole.strides();
   int64_t position = 0;

@@ -21,18 +21,18 @@ struct Placed {
 
 // Buffers with neighbouring offsets. A search passes the block in one step if all of them are alive
 // and no gap between them is wide enough, or if none is alive.
-class Block {
+class Group {
 public:
-  explicit Block(std::vector<Placed> placed) : placed_(std::move(placed)) { summarise(); }
+  explicit Group(std::vector<Placed> placed) : placed_(std::move(placed)) { summarise(); }
 
   void add(const Placed &mine) {
     placed_.insert(std::upper_bound(placed_.begin(), placed_.end(), mine), mine);
     summarise();
   }
   // Keeps the first half of the buffers and returns the others.
-  Block split() {
+  Group split() {
     auto middle = placed_.begin() + static_cast<std::ptrdiff_t>(placed_.size() / 2);
-    Block others(std::vector<Placed>(middle, placed_.end()));
+    Group others(std::vector<Placed>(middle, placed_.end()));
     placed_.erase(middle, placed_.end());
     summarise();
     return others;
@@ -87,7 +87,7 @@ public:
   // The lowest offset at which `bytes` are free for the lifetime.
   int64_t find(const Lifetime &life, int64_t bytes) const {
     int64_t offset = 0;
-    for (const Block &block : blocks_)
+    for (const Group &block : blocks_)
       if (block.pass(life, bytes, offset))
         break;
     return offset;
@@ -95,10 +95,10 @@ public:
 
   void take(const Placed &placed) {
     if (blocks_.empty())
-      return blocks_.push_back(Block({placed}));
+      return blocks_.push_back(Group({placed}));
     auto behind = std::upper_bound(
         blocks_.begin(), blocks_.end(), placed,
-        [](const Placed &mine, const Block &block) { return mine < block.front(); });
+        [](const Placed &mine, const Group &block) { return mine < block.front(); });
     auto block = behind == blocks_.begin() ? behind : std::prev(behind);
     block->add(placed);
     if (block->size() > kLargestBlock)
@@ -107,7 +107,7 @@ public:
 
 private:
   static constexpr size_t kLargestBlock = 256;
-  std::vector<Block> blocks_;
+  std::vector<Group> blocks_;
 };
 
 } // namespace

@@ -13,17 +13,17 @@ using namespace mlir;
 
 namespace cleave::promise {
 
-static constexpr StringLiteral kPhase = "forward";
+static constexpr StringLiteral kForwardPhase = "forward";
 
 LogicalResult checkForward(ModuleOp module, bool trains) {
-  if (failed(checkSignature(module, kPhase)))
+  if (failed(checkSignature(module, kForwardPhase)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
-  if (!trains && failed(checkNoGradientStops(step, kPhase, "P1")))
+  if (!trains && failed(checkNoGradientStops(step, kForwardPhase, "P1")))
     return failure();
   for (Operation &op : step.getBody().front().without_terminator())
     if (isOpTriviallyDead(&op))
-      return broken(&op, kPhase, "P2") << "computes what no op reads";
+      return broken(&op, kForwardPhase, "P2") << "computes what no op reads";
   return success();
 }
 

@@ -12,17 +12,17 @@ using namespace mlir;
 
 namespace cleave::promise {
 
-static constexpr StringLiteral kPhase = "import";
+static constexpr StringLiteral kImportPhase = "import";
 
 LogicalResult checkImport(ModuleOp module) {
-  if (failed(checkSignature(module, kPhase)))
+  if (failed(checkSignature(module, kImportPhase)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
   for (Operation &op : step.getBody().front().without_terminator()) {
     if (!isa_and_nonnull<graph::GraphDialect>(op.getDialect()))
-      return broken(&op, kPhase, "P1") << "is not an op of the graph dialect";
+      return broken(&op, kImportPhase, "P1") << "is not an op of the graph dialect";
     if (isa<graph::FusionOp>(op) || op.hasAttr(mesh::kStrategy))
-      return broken(&op, kPhase, "P2") << "belongs to a later phase";
+      return broken(&op, kImportPhase, "P2") << "belongs to a later phase";
   }
   return success();
 }

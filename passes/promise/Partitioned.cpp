@@ -22,7 +22,7 @@ using namespace mlir;
 
 namespace cleave::promise {
 
-static constexpr StringLiteral kPhase = "partitioned";
+static constexpr StringLiteral kPartitionedPhase = "partitioned";
 
 // P2, P3. An argument or result, `what`, of this local type and with these attributes.
 static LogicalResult checkBlock(func::FuncOp step, const Twine &what, Type local,
@@ -32,16 +32,16 @@ static LogicalResult checkBlock(func::FuncOp step, const Twine &what, Type local
   auto whole = global ? dyn_cast<RankedTensorType>(global.getValue()) : RankedTensorType();
   std::optional<Sharding> layout = sharding ? mesh::toSharding(sharding, mesh) : std::nullopt;
   if (!whole || !graph::hasStaticShape(whole) || !layout)
-    return broken(step.getLoc(), kPhase, "P2")
+    return broken(step.getLoc(), kPartitionedPhase, "P2")
            << what << " has no mesh.global and mesh.sharding on the mesh";
   if (!layout->partial.empty() || layout->dims.size() != static_cast<size_t>(whole.getRank()))
-    return broken(step.getLoc(), kPhase, "P2")
+    return broken(step.getLoc(), kPartitionedPhase, "P2")
            << what << " has the layout " << layout->str(mesh)
            << ", which is partial or not of the rank of " << whole;
   auto block = RankedTensorType::get(localShape(graph::staticShapeOf(whole), *layout, mesh),
                                      whole.getElementType());
   if (block != local)
-    return broken(step.getLoc(), kPhase, "P3")
+    return broken(step.getLoc(), kPartitionedPhase, "P3")
            << what << " has the type " << local << ", but a block of " << whole << " in the layout "
            << layout->str(mesh) << " is " << block;
   return success();
@@ -52,7 +52,7 @@ static LogicalResult checkReplacements(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumResults(); ++i)
     if (std::optional<unsigned> alias = graph::aliasOf(step, i);
         alias && step.getResultAttr(i, mesh::kSharding) != step.getArgAttr(*alias, mesh::kSharding))
-      return broken(step.getLoc(), kPhase, "P4")
+      return broken(step.getLoc(), kPartitionedPhase, "P4")
              << "result '" << graph::resultName(step, i)
              << "' has another mesh.sharding than the argument that it replaces";
   return success();
@@ -63,12 +63,12 @@ static LogicalResult checkOps(func::FuncOp step) {
   WalkResult result = step.getBody().walk([&](Operation *op) {
     for (Value value : op->getResults())
       if (!graph::hasStaticShape(value.getType())) {
-        broken(op, kPhase, "P1") << "has a result of type " << value.getType()
-                                 << ", expected a static shape";
+        broken(op, kPartitionedPhase, "P1")
+            << "has a result of type " << value.getType() << ", expected a static shape";
         return WalkResult::interrupt();
       }
     if (op->hasAttr(mesh::kStrategy)) {
-      broken(op, kPhase, "P5") << "still has a mesh.strategy";
+      broken(op, kPartitionedPhase, "P5") << "still has a mesh.strategy";
       return WalkResult::interrupt();
     }
     return WalkResult::advance();
@@ -77,12 +77,12 @@ static LogicalResult checkOps(func::FuncOp step) {
 }
 
 LogicalResult checkPartitioned(ModuleOp module) {
-  if (failed(checkSignature(module, kPhase, Tensors::Sharded)))
+  if (failed(checkSignature(module, kPartitionedPhase, Tensors::Sharded)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
   auto attr = module->getAttrOfType<mesh::MeshAttr>(mesh::kMesh);
   if (!attr)
-    return broken(module.getLoc(), kPhase, "P2") << "the module has no mesh.mesh";
+    return broken(module.getLoc(), kPartitionedPhase, "P2") << "the module has no mesh.mesh";
   if (failed(checkOps(step)))
     return failure();
   Mesh mesh = mesh::toMesh(attr);
@@ -94,9 +94,9 @@ LogicalResult checkPartitioned(ModuleOp module) {
     if (failed(checkBlock(step, "result '" + graph::resultName(step, i) + "'",
                           step.getResultTypes()[i], step.getResultAttrDict(i), mesh)))
       return failure();
-  if (failed(checkReplacements(step)) || failed(checkNothingLoose(step, kPhase, "P6")))
+  if (failed(checkReplacements(step)) || failed(checkNothingLoose(step, kPartitionedPhase, "P6")))
     return failure();
-  return checkGroups(step, kPhase, "P7");
+  return checkGroups(step, kPartitionedPhase, "P7");
 }
 
 } // namespace cleave::promise

@@ -20,7 +20,7 @@ using namespace mlir;
 
 namespace cleave::promise {
 
-static constexpr StringLiteral kPhase = "planned";
+static constexpr StringLiteral kPlannedPhase = "planned";
 
 namespace {
 
@@ -49,7 +49,7 @@ private:
     auto sharding = dyn_cast_if_present<mesh::ShardingAttr>(attr);
     std::optional<Sharding> plain = sharding ? mesh::toSharding(sharding, mesh_) : std::nullopt;
     if (!plain || !plain->partial.empty() || plain->dims.size() != graph::shapeOf(type).size()) {
-      InFlightDiagnostic error = broken(step_.getLoc(), kPhase, "P2");
+      InFlightDiagnostic error = broken(step_.getLoc(), kPlannedPhase, "P2");
       error << "argument '" << graph::argName(step_, i) << "' has ";
       if (attr)
         return error << name << " " << attr << ", which is not a layout of " << type
@@ -70,17 +70,18 @@ private:
     auto attr = op->getAttrOfType<mesh::StrategyAttr>(mesh::kStrategy);
     std::optional<mesh::Strategy> strategy = attr ? mesh::toStrategy(attr, mesh_) : std::nullopt;
     if (!strategy)
-      return broken(op, kPhase, "P3") << "has no mesh.strategy on the mesh";
+      return broken(op, kPlannedPhase, "P3") << "has no mesh.strategy on the mesh";
     const FactorRule &rule = ruleOf(op);
     if (strategy->factors.size() != rule.factors.size() ||
         !isValidSplit(rule, strategy->factors, mesh_))
-      return broken(op, kPhase, "P3")
+      return broken(op, kPlannedPhase, "P3")
              << "has a mesh.strategy that does not fit its factor rule " << rule.str();
     if (!strategy->partial.empty() && !rule.linear)
-      return broken(op, kPhase, "P3") << "has partial operands, but is not linear";
+      return broken(op, kPlannedPhase, "P3") << "has partial operands, but is not linear";
     if (strategy->results.size() != op->getNumResults())
-      return broken(op, kPhase, "P4") << "has " << op->getNumResults()
-                                      << " results, but layouts of " << strategy->results.size();
+      return broken(op, kPlannedPhase, "P4")
+             << "has " << op->getNumResults() << " results, but layouts of "
+             << strategy->results.size();
     for (unsigned i = 0; i < op->getNumResults(); ++i)
       if (failed(checkResult(op, i, rule, *strategy)))
         return failure();
@@ -92,17 +93,18 @@ private:
                             const mesh::Strategy &strategy) {
     const Sharding &layout = strategy.results[i];
     if (layout.dims.size() != graph::shapeOf(op->getResult(i)).size())
-      return broken(op, kPhase, "P4") << "has the layout " << layout.str(mesh_) << " for result "
-                                      << i << " of type " << op->getResult(i).getType();
+      return broken(op, kPlannedPhase, "P4")
+             << "has the layout " << layout.str(mesh_) << " for result " << i << " of type "
+             << op->getResult(i).getType();
     Sharding natural = resultSharding(rule, i, strategy.factors);
     for (int axis : layout.partial)
       if (!llvm::is_contained(natural.partial, axis) && !llvm::is_contained(strategy.partial, axis))
-        return broken(op, kPhase, "P4")
+        return broken(op, kPlannedPhase, "P4")
                << "has the layout " << layout.str(mesh_) << " for result " << i
                << ", but leaves it complete along " << mesh_.axes[axis].name;
     // Sums alone pass through a linear op.
     if (!layout.partial.empty() && layout.reduce != natural.reduce)
-      return broken(op, kPhase, "P4")
+      return broken(op, kPlannedPhase, "P4")
              << "has the layout " << layout.str(mesh_) << " for result " << i
              << ", but its partial results combine by "
              << mesh::stringifyReduction(static_cast<mesh::Reduction>(natural.reduce));
@@ -117,17 +119,17 @@ private:
 } // namespace
 
 LogicalResult checkPlanned(ModuleOp module) {
-  if (failed(checkSignature(module, kPhase, Tensors::Sharded)))
+  if (failed(checkSignature(module, kPlannedPhase, Tensors::Sharded)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
   auto attr = module->getAttrOfType<mesh::MeshAttr>(mesh::kMesh);
   if (!attr)
-    return broken(module.getLoc(), kPhase, "P1") << "the module has no mesh.mesh";
+    return broken(module.getLoc(), kPlannedPhase, "P1") << "the module has no mesh.mesh";
   WalkResult symbolic = step.getBody().walk([&](Operation *op) {
     for (Value result : op->getResults())
       if (!graph::hasStaticShape(result.getType())) {
-        broken(op, kPhase, "P1") << "has a result of type " << result.getType()
-                                 << ", expected a static shape";
+        broken(op, kPlannedPhase, "P1")
+            << "has a result of type " << result.getType() << ", expected a static shape";
         return WalkResult::interrupt();
       }
     return WalkResult::advance();

@@ -16,25 +16,26 @@ using namespace mlir;
 
 namespace cleave::promise {
 
-static constexpr StringLiteral kPhase = "primitive";
+static constexpr StringLiteral kPrimitivePhase = "primitive";
 
 LogicalResult checkPrimitive(ModuleOp module) {
-  if (failed(checkSignature(module, kPhase)))
+  if (failed(checkSignature(module, kPrimitivePhase)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
   WalkResult composites = step.walk([&](graph::DecompositionInterface op) {
     if (op.hasKernel() && op->getParentOp() == step)
       return WalkResult::advance();
-    broken(op, kPhase, "P1") << "is left, expected the ops that it decomposes to";
+    broken(op, kPrimitivePhase, "P1") << "is left, expected the ops that it decomposes to";
     return WalkResult::interrupt();
   });
-  if (composites.wasInterrupted() || failed(checkNothingLoose(step, kPhase, "P2")) ||
-      failed(checkGroups(step, kPhase, "P3")))
+  if (composites.wasInterrupted() || failed(checkNothingLoose(step, kPrimitivePhase, "P2")) ||
+      failed(checkGroups(step, kPrimitivePhase, "P3")))
     return failure();
   for (Operation &op : step.getBody().front().without_terminator())
     if (!isa<graph::FactorRuleInterface>(op) || !isa<graph::CostInterface>(op) ||
         !isa<graph::PartitionInterface>(op))
-      return broken(&op, kPhase, "P4") << "lacks a factor rule, a cost or a way to partition it";
+      return broken(&op, kPrimitivePhase, "P4")
+             << "lacks a factor rule, a cost or a way to partition it";
   return success();
 }
 

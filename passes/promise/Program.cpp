@@ -30,7 +30,7 @@ using namespace mlir;
 
 namespace cleave::promise {
 
-static constexpr StringLiteral kPhase = "program";
+static constexpr StringLiteral kProgramPhase = "program";
 static constexpr int64_t kAlignment = 64; // bytes; the runtime's kernels rely on it
 
 namespace {
@@ -93,7 +93,7 @@ private:
   static int64_t bytesOf(Value value) { return static_cast<int64_t>(bufferOf(value).getBytes()); }
 
   static InFlightDiagnostic brokenBuffer(program::BufferOp buffer, StringRef rule) {
-    return broken(buffer.getLoc(), kPhase, rule) << "buffer '" << buffer.getName() << "' ";
+    return broken(buffer.getLoc(), kProgramPhase, rule) << "buffer '" << buffer.getName() << "' ";
   }
 
   // P2, P3
@@ -169,10 +169,11 @@ private:
     for (Value operand : instruction->getOperands()) {
       program::BufferOp buffer = bufferOf(operand);
       if (!buffer)
-        return broken(instruction, kPhase, "P5") << "uses what is not a buffer of the program";
+        return broken(instruction, kProgramPhase, "P5")
+               << "uses what is not a buffer of the program";
       if (position < static_cast<int64_t>(buffer.getFirst()) ||
           position > static_cast<int64_t>(buffer.getLast()))
-        return broken(instruction, kPhase, "P5")
+        return broken(instruction, kProgramPhase, "P5")
                << "stands at position " << position << ", but buffer '" << buffer.getName()
                << "' lives from " << buffer.getFirst() << " to " << buffer.getLast();
     }
@@ -192,7 +193,7 @@ private:
       return checkCollective(collective);
     auto copy = dyn_cast<program::CopyOp>(instruction);
     if (copy && bytesOf(copy.getFrom()) != bytesOf(copy.getTo()))
-      return broken(copy, kPhase, "P8")
+      return broken(copy, kProgramPhase, "P8")
              << "copies " << bytesOf(copy.getFrom()) << " bytes to " << bytesOf(copy.getTo());
     return success();
   }
@@ -204,7 +205,7 @@ private:
     int64_t reach = reachOf(view, shape);
     if (reach >= 0 && reach * elementBytes(element) <= bytesOf(buffer))
       return success();
-    return broken(op, kPhase, rule)
+    return broken(op, kProgramPhase, rule)
            << "has its " << what << " at " << view << " outside of buffer '"
            << bufferOf(buffer).getName() << "' of " << bytesOf(buffer) << " bytes";
   }
@@ -213,16 +214,16 @@ private:
   LogicalResult checkLaunch(program::LaunchOp launch) {
     program::KernelOp kernel = kernels_.lookup(launch.getKernelAttr().getAttr());
     if (!kernel)
-      return broken(launch, kPhase, "P6")
+      return broken(launch, kProgramPhase, "P6")
              << "names the kernel " << launch.getKernelAttr() << ", which does not exist";
     ValueRange buffers = launch.getBuffers();
     if (kernel.getBuffers() != buffers.size())
-      return broken(launch, kPhase, "P6")
+      return broken(launch, kProgramPhase, "P6")
              << "has " << buffers.size() << " buffers, but " << launch.getKernelAttr() << " has "
              << kernel.getBuffers();
     for (int64_t position : launch.getWritten())
       if (position < 0 || position >= static_cast<int64_t>(buffers.size()))
-        return broken(launch, kPhase, "P6")
+        return broken(launch, kProgramPhase, "P6")
                << "writes buffer " << position << " of " << buffers.size();
     auto checkTensor = [&](const Twine &what, program::ViewAttr view, Type type) {
       auto tensor = cast<RankedTensorType>(type);
@@ -281,7 +282,7 @@ private:
     llvm::SmallDenseSet<int64_t> axes;
     for (int64_t axis : op.getAxes()) {
       if (axis < 0 || axis >= static_cast<int64_t>(mesh_.axes.size()) || !axes.insert(axis).second)
-        return broken(op, kPhase, "P9")
+        return broken(op, kProgramPhase, "P9")
                << "acts on the mesh axis " << axis << ", which does not exist or is named twice";
       ranks *= mesh_.axes[axis].size;
     }
@@ -291,7 +292,7 @@ private:
                          : op.getKind() == program::CollectiveKind::ReduceScatter ? sent / ranks
                                                                                   : sent;
       if (received != expected)
-        return broken(op, kPhase, "P9")
+        return broken(op, kProgramPhase, "P9")
                << "sends " << sent << " elements among " << ranks << " ranks and receives "
                << received << ", expected " << expected;
     }
@@ -310,7 +311,7 @@ private:
 static LogicalResult checkOrigins(ModuleOp module) {
   for (auto tensor : module.getOps<program::TensorOp>())
     if (isPersistent(tensor.getRole()) &&
-        failed(checkSource(tensor, kPhase, "P10",
+        failed(checkSource(tensor, kProgramPhase, "P10",
                            stringifyRole(tensor.getRole()) + " '" + tensor.getName() + "'",
                            tensor.getOrigin().value_or(Attribute()))))
       return failure();
@@ -320,7 +321,7 @@ static LogicalResult checkOrigins(ModuleOp module) {
 LogicalResult checkProgram(ModuleOp module) {
   auto programs = llvm::to_vector(module.getOps<program::ProgramOp>());
   if (programs.size() != 1 || !module.getOps<func::FuncOp>().empty())
-    return broken(module.getLoc(), kPhase, "P1")
+    return broken(module.getLoc(), kProgramPhase, "P1")
            << "the module holds " << programs.size()
            << " programs, expected one program and no function";
   Mesh mesh;

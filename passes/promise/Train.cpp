@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace cleave::promise {
 
-static constexpr StringLiteral kPhase = "train";
+static constexpr StringLiteral kTrainPhase = "train";
 
 // P1, P2
 static LogicalResult checkUpdates(func::FuncOp step) {
@@ -32,7 +32,7 @@ static LogicalResult checkUpdates(func::FuncOp step) {
     if (graph::argRole(step, i) == "parameter")
       parameters.insert(graph::argName(step, i));
   auto broken = [&](StringRef rule, unsigned i) {
-    return promise::broken(step.getLoc(), kPhase, rule)
+    return promise::broken(step.getLoc(), kTrainPhase, rule)
            << graph::argRole(step, i) << " '" << graph::argName(step, i) << "' ";
   };
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
@@ -56,39 +56,39 @@ static LogicalResult checkLoss(func::FuncOp step) {
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     Type type = step.getResultTypes()[i];
     if (graph::resultRole(step, i) == "output")
-      return broken(step.getLoc(), kPhase, "P3")
+      return broken(step.getLoc(), kTrainPhase, "P3")
              << "result '" << graph::resultName(step, i) << "' is an output, expected none";
     if (graph::resultRole(step, i) != "loss")
       continue;
     ++losses;
     if (!isa<FloatType>(graph::elementTypeOf(type)) || graph::elementCount(type) != Polynomial(1))
-      return broken(step.getLoc(), kPhase, "P3")
+      return broken(step.getLoc(), kTrainPhase, "P3")
              << "the loss has the type " << type << ", expected a single float";
   }
   if (losses != 1)
-    return broken(step.getLoc(), kPhase, "P3")
+    return broken(step.getLoc(), kTrainPhase, "P3")
            << "the step has " << losses << " results of the role loss, expected one";
   return success();
 }
 
 LogicalResult checkTrain(ModuleOp module) {
-  if (failed(checkSignature(module, kPhase)))
+  if (failed(checkSignature(module, kTrainPhase)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
   if (failed(checkUpdates(step)) || failed(checkLoss(step)) ||
-      failed(checkNoGradientStops(step, kPhase, "P4")))
+      failed(checkNoGradientStops(step, kTrainPhase, "P4")))
     return failure();
   std::optional<int64_t> microBatches;
   for (Operation &op : step.getBody().front()) {
     auto dropout = dyn_cast<graph::DropoutInterface>(op);
     if (dropout && dropout.getDropRate() > 0 && !dropout.getSeed())
-      return broken(&op, kPhase, "P5") << "drops elements, but has no seed";
+      return broken(&op, kTrainPhase, "P5") << "drops elements, but has no seed";
     auto accumulate = dyn_cast<graph::AccumulateOp>(op);
     if (!accumulate)
       continue;
     int64_t count = static_cast<int64_t>(accumulate.getCount());
     if (count != microBatches.value_or(count))
-      return broken(&op, kPhase, "P6")
+      return broken(&op, kTrainPhase, "P6")
              << "counts " << count << " micro-batches, another one counts " << *microBatches;
     microBatches = count;
   }

@@ -10,8 +10,8 @@ namespace {
 
 using namespace graph;
 
-constexpr int kMaxDepth = 32;          // ops on one path
-constexpr int64_t kMaxElements = 4096; // of a table that is looked at
+constexpr int kMaxAffineDepth = 32;          // ops on one path
+constexpr int64_t kMaxAffineElements = 4096; // of a table that is looked at
 constexpr int64_t kLeastSymbol = 2;
 const Polynomial kOne(1), kZero;
 
@@ -135,7 +135,7 @@ std::optional<Affine> reshaped(const Affine &of, const Shape &from, const Shape 
 
 std::optional<Affine> ofTable(ConstantOp op) {
   auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
-  if (!elements || elements.getNumElements() == 0 || elements.getNumElements() > kMaxElements)
+  if (!elements || elements.getNumElements() == 0 || elements.getNumElements() > kMaxAffineElements)
     return std::nullopt;
   Tensor table = toTensor(elements);
   if (table.values[0] != std::rint(table.values[0]) || std::fabs(table.values[0]) > 1e15)
@@ -171,7 +171,7 @@ std::optional<Affine> ofSizes(SizesOp op) {
 // Computes the affine form of values, once each.
 class Reader {
 public:
-  std::optional<Affine> read(Value value, int depth = kMaxDepth) {
+  std::optional<Affine> read(Value value, int depth = kMaxAffineDepth) {
     Operation *op = value.getDefiningOp();
     if (!op || depth == 0 || !isa<RankedTensorType>(value.getType()) ||
         !holdsPositions(elementTypeOf(value)))

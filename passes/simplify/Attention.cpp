@@ -12,8 +12,8 @@ namespace {
 
 using namespace graph;
 
-constexpr int kMaxSteps = 16; // ops between the two products
-constexpr int kMaxDepth = 8;  // of the search for the side of a sum that has the product
+constexpr int kMaxMaskSteps = 16; // ops between the two products
+constexpr int kMaxMaskDepth = 8;  // of the search for the side of a sum that has the product
 
 // The ops between the product of queries and keys and the softmax.
 struct Scores {
@@ -55,18 +55,18 @@ std::pair<Value, double> behindFactor(Value value) {
 
 // One operand of a product of matrices, and its dims: batch dims, one contracting dim, and the
 // other ones in their order.
-struct Side {
+struct ScoreSide {
   Value value;
   ArrayRef<int64_t> batch;
   int64_t contracting;
   SmallVector<int64_t> free;
 };
 
-Side sideOf(DotGeneralOp dot, bool left) {
-  Side side{left ? dot.getLhs() : dot.getRhs(),
-            left ? dot.getLhsBatch() : dot.getRhsBatch(),
-            left ? dot.getLhsContracting()[0] : dot.getRhsContracting()[0],
-            {}};
+ScoreSide sideOf(DotGeneralOp dot, bool left) {
+  ScoreSide side{left ? dot.getLhs() : dot.getRhs(),
+                 left ? dot.getLhsBatch() : dot.getRhsBatch(),
+                 left ? dot.getLhsContracting()[0] : dot.getRhsContracting()[0],
+                 {}};
   for (int64_t dim = 0; dim < rankOf(side.value); ++dim)
     if (dim != side.contracting && !llvm::is_contained(side.batch, dim))
       side.free.push_back(dim);
@@ -79,7 +79,7 @@ Side sideOf(DotGeneralOp dot, bool left) {
 bool isProduct(DotGeneralOp dot, bool rowsOnLeft) {
   if (dot.getLhsBatch().empty() || dot.getLhsContracting().size() != 1)
     return false;
-  Side rows = sideOf(dot, rowsOnLeft), columns = sideOf(dot, !rowsOnLeft);
+  ScoreSide rows = sideOf(dot, rowsOnLeft), columns = sideOf(dot, !rowsOnLeft);
   bool hasHeads = rows.free.size() == 2;
   return columns.free.size() == 1 && (rows.free.size() == 1 || hasHeads) &&
          (!hasHeads || shapeOf(rows.value)[rows.free[0]].isConstant());
@@ -124,7 +124,7 @@ Value takeMask(SelectOp op, Scores &scores) {
 // Goes from the softmax's operand back to the product and collects the ops on the way.
 bool collect(Value value, Scores &scores) {
   scores.shape = shapeOf(value);
-  for (int step = 0; step < kMaxSteps && value; ++step) {
+  for (int step = 0; step < kMaxMaskSteps && value; ++step) {
     if (shapeOf(value).size() > scores.shape.size())
       scores.shape = shapeOf(value);
     if (auto dot = value.getDefiningOp<DotGeneralOp>()) {
@@ -140,7 +140,7 @@ bool collect(Value value, Scores &scores) {
       scores.scale *= factor;
       value = scaled;
     } else if (add && scores.scale == 1) {
-      bool isLeft = leadsToProduct(add.getLhs(), kMaxDepth);
+      bool isLeft = leadsToProduct(add.getLhs(), kMaxMaskDepth);
       scores.biases.push_back(isLeft ? add.getRhs() : add.getLhs());
       value = isLeft ? add.getLhs() : add.getRhs();
     } else if (select) {
@@ -198,7 +198,7 @@ Value maskOf(OpBuilder &b, const Scores &scores) {
 // or not any(not (s == -inf)), with booleans as such or as integers.
 bool saysNothingCounts(Value condition, Value scores) {
   bool negated = false, reduced = false;
-  for (int step = 0; step < kMaxSteps; ++step) {
+  for (int step = 0; step < kMaxMaskSteps; ++step) {
     condition = withoutUnitDims(condition);
     Operation *op = condition.getDefiningOp();
     auto compare = dyn_cast_or_null<CompareOp>(op);
@@ -247,7 +247,7 @@ struct Weights {
 Weights weightsOf(Value value) {
   Weights weights;
   bool isOnlyUse = true; // two draws of one dropout, here and for others, would differ
-  for (int step = 0; step < kMaxSteps && value; ++step) {
+  for (int step = 0; step < kMaxMaskSteps && value; ++step) {
     isOnlyUse &= value.hasOneUse();
     if (auto softmax = value.getDefiningOp<SoftmaxOp>()) {
       if (static_cast<int64_t>(softmax.getDim()) + 1 == rankOf(softmax))
@@ -271,7 +271,7 @@ Weights weightsOf(Value value) {
 struct Outer {
   DotGeneralOp dot;
   bool weightsOnLeft;
-  Side weights, values;
+  ScoreSide weights, values;
   Outer(DotGeneralOp dot, bool weightsOnLeft)
       : dot(dot), weightsOnLeft(weightsOnLeft), weights(sideOf(dot, weightsOnLeft)),
         values(sideOf(dot, !weightsOnLeft)) {}
@@ -295,7 +295,7 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
       Outer outer(op, left);
       Weights weights = outer.isInOrder() ? weightsOf(outer.weights.value) : Weights();
       Scores scores;
-      if (weights.softmax && leadsToProduct(weights.softmax.getOperand(), kMaxDepth) &&
+      if (weights.softmax && leadsToProduct(weights.softmax.getOperand(), kMaxMaskDepth) &&
           collect(weights.softmax.getOperand(), scores) &&
           elementTypeOf(scores.dot.getLhs()) == elementTypeOf(outer.values.value) &&
           sharesHeads(outer, scores)) {
@@ -318,7 +318,7 @@ struct RecogniseAttention : OpRewritePattern<DotGeneralOp> {
   }
 
   static void rewrite(Outer &outer, Scores &scores, Weights weights, PatternRewriter &b) {
-    Side queries = sideOf(scores.dot, true), keys = sideOf(scores.dot, false);
+    ScoreSide queries = sideOf(scores.dot, true), keys = sideOf(scores.dot, false);
     bool isShared = queries.free.size() == 2;
     Value query =
         arranged(b, queries.value, concatenated(queries.batch, queries.free, {queries.contracting}),

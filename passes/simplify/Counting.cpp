@@ -11,7 +11,7 @@ namespace {
 
 using namespace graph;
 
-const Polynomial kOne(1), kZero;
+const Polynomial kUnit(1), kNone;
 
 // Sums and concats of positions with equal elements.
 template <typename Op> struct EqualPositions : OpRewritePattern<Op> {
@@ -78,11 +78,11 @@ struct ComparePositions : OpRewritePattern<CompareOp> {
 // The dim along which the elements of a tensor are its indices, as those of an iota.
 std::optional<size_t> countingDim(Value value) {
   std::optional<Affine> affine = affineOf(value);
-  if (!affine || affine->constant != kZero)
+  if (!affine || affine->constant != kNone)
     return std::nullopt;
-  auto isStep = [](const Polynomial &step) { return step != kZero; };
+  auto isStep = [](const Polynomial &step) { return step != kNone; };
   auto *step = llvm::find_if(affine->steps, isStep);
-  if (step == affine->steps.end() || *step != kOne || llvm::count_if(affine->steps, isStep) != 1)
+  if (step == affine->steps.end() || *step != kUnit || llvm::count_if(affine->steps, isStep) != 1)
     return std::nullopt;
   return step - affine->steps.begin();
 }
@@ -121,14 +121,14 @@ struct CompareCounts : OpRewritePattern<CompareOp> {
 // gaps or, if it is one dim, with the gap `stride`.
 struct Counted {
   SmallVector<int64_t> dims;
-  Polynomial count = kOne; // of indices
+  Polynomial count = kUnit; // of indices
   int64_t stride = 1;
 };
 std::optional<Counted> countedBy(const Affine &affine, const Shape &shape) {
   Counted out;
   SmallVector<int64_t> left;
   for (size_t dim = 0; dim < shape.size(); ++dim)
-    if (affine.steps[dim] != kZero)
+    if (affine.steps[dim] != kNone)
       left.push_back(static_cast<int64_t>(dim));
   if (left.size() == 1)
     if (std::optional<int64_t> step = affine.steps[left[0]].constant())

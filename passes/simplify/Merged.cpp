@@ -17,12 +17,12 @@ bool isMerged(ArrayRef<int64_t> group, const Shape &shape) {
 }
 
 // An operand of a product, and its dims before a reshape merged them.
-struct Side {
+struct MergedSide {
   Value operand;             // behind the reshape
   DimGroups groups;          // the dims of `operand` behind each dim
   SmallVector<bool> isApart; // whether the dim is to be taken apart
 
-  explicit Side(Value value) : operand(value) {
+  explicit MergedSide(Value value) : operand(value) {
     auto reshape = value.getDefiningOp<ReshapeOp>();
     if (std::optional<DimGroups> merged = reshape ? mergedDims(reshape) : std::nullopt) {
       operand = reshape.getOperand();
@@ -59,7 +59,7 @@ struct Side {
 };
 
 // Dims that both sides share stay merged unless both sides unmerge them alike.
-void agree(Side &lhs, Side &rhs, ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
+void agree(MergedSide &lhs, MergedSide &rhs, ArrayRef<int64_t> left, ArrayRef<int64_t> right) {
   for (auto [l, r] : llvm::zip(left, right))
     if (lhs.sizesOf(l) != rhs.sizesOf(r))
       lhs.isApart[l] = rhs.isApart[r] = false;
@@ -78,7 +78,7 @@ struct DotOfMerged : OpRewritePattern<DotGeneralOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(DotGeneralOp op, PatternRewriter &b) const override {
-    Side lhs(op.getLhs()), rhs(op.getRhs());
+    MergedSide lhs(op.getLhs()), rhs(op.getRhs());
     agree(lhs, rhs, op.getLhsBatch(), op.getRhsBatch());
     agree(lhs, rhs, op.getLhsContracting(), op.getRhsContracting());
     if (!llvm::is_contained(lhs.isApart, true) && !llvm::is_contained(rhs.isApart, true))

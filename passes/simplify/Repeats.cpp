@@ -9,7 +9,7 @@ namespace {
 using namespace graph;
 using Dims = llvm::SmallBitVector;
 
-constexpr int kMaxDepth = 12; // ops that are looked through on one path
+constexpr int kMaxRepeatDepth = 12; // ops that are looked through on one path
 
 // Per dim of a reshape's result the dim of its operand that has the same elements in the same
 // places: of the same size, after the same number of elements. -1 where there is none.
@@ -127,7 +127,7 @@ Value shrunk(OpBuilder &b, Value value, Dims dims) {
 
 } // namespace
 
-Dims repeatedDims(Value value) { return repeatedIn(value, kMaxDepth); }
+Dims repeatedDims(Value value) { return repeatedIn(value, kMaxRepeatDepth); }
 Value withoutRepeats(OpBuilder &b, Value value, const Dims &dims) { return shrunk(b, value, dims); }
 
 } // namespace cleave::simplify

@@ -1,6 +1,8 @@
 // See Resume.h.
 #include "runtime/checkpoint/Resume.h"
 
+#include "runtime/checkpoint/NameList.h"
+
 #include <sstream>
 
 namespace cleave::checkpoint {
@@ -53,14 +55,6 @@ std::vector<std::string> changedOptions(const Optimizer &before, const Optimizer
   return changes;
 }
 
-// `'a', 'b', 'c' and 4 more`
-std::string listOf(const std::vector<std::string> &names) {
-  std::string text;
-  for (size_t i = 0; i < names.size() && i < 3; ++i)
-    text += concat(i ? ", '" : "'", names[i], '\'');
-  return names.size() > 3 ? concat(text, " and ", names.size() - 3, " more") : text;
-}
-
 // Whether a tensor that the plan does not have was a state of the optimizer: PARAMETER/STATE.
 bool isState(const std::string &name, const Training &training) {
   size_t slash = name.rfind('/');
@@ -81,7 +75,7 @@ Status compareTensors(const Checkpoint &checkpoint, const Training &training,
     if (!training.tensors.contains(name))
       (isState(name, training) ? surplusStates : surplus).push_back(name);
   auto refused = [&](const char *what, const std::vector<std::string> &names, const char *wayOut) {
-    return Status::userError("'", checkpoint.path(), "' ", what, " ", listOf(names), wayOut);
+    return Status::userError("'", checkpoint.path(), "' ", what, " ", nameList(names), wayOut);
   };
   const char *sameModel = "; resume under a plan of the same model and training options";
   if (!missing.empty())

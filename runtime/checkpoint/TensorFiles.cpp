@@ -14,8 +14,6 @@ namespace cleave::checkpoint {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::json;
-
 constexpr const char *kEnding = ".safetensors";
 constexpr const char *kIndexEnding = ".safetensors.index.json";
 
@@ -100,7 +98,7 @@ private:
 // The tensors of each file of an index.
 Result<std::map<std::string, std::set<std::string>>> readIndex(const std::string &path) {
   CLEAVE_TRY_ASSIGN(auto mapped, MappedFile::open(path));
-  Json index = Json::parse(mapped->text(), nullptr, /*allow_exceptions=*/false);
+  nlohmann::json index = nlohmann::json::parse(mapped->text(), nullptr, /*allow_exceptions=*/false);
   auto map = index.is_object() ? index.find("weight_map") : index.end();
   if (!index.is_object() || map == index.end() || !map->is_object())
     return Status::userError("'", path, "' is damaged or no index, expected {\"weight_map\": {…}}");

@@ -2,6 +2,7 @@
 #include "runtime/checkpoint/Weights.h"
 
 #include "runtime/base/Nearest.h"
+#include "runtime/checkpoint/NameList.h"
 #include "runtime/checkpoint/TensorFiles.h"
 #include "runtime/data/Block.h"
 
@@ -17,16 +18,6 @@ std::set<std::string> linesOf(const std::string &text) {
   for (std::string line; std::getline(stream, line);)
     lines.insert(line);
   return lines;
-}
-
-constexpr size_t kListed = 3; // names in a message
-
-// `'a', 'b', 'c' and 4 more`
-std::string listOf(const std::vector<std::string> &names, const char *quote = "'") {
-  std::string text;
-  for (size_t i = 0; i < names.size() && i < kListed; ++i)
-    text += concat(i ? ", " : "", quote, names[i], quote);
-  return names.size() > kListed ? concat(text, " and ", names.size() - kListed, " more") : text;
 }
 
 std::string counted(size_t tensors) {
@@ -123,13 +114,13 @@ static std::string missingText(const std::vector<std::string> &missing,
   std::vector<std::string> described;
   for (size_t i = 0; i < missing.size(); ++i) {
     const std::vector<std::string> nearest =
-        i < kListed ? nearestNames(missing[i], surplus, 1) : std::vector<std::string>();
+        i < kListedNames ? nearestNames(missing[i], surplus, 1) : std::vector<std::string>();
     const bool isLike =
         !nearest.empty() && editDistance(missing[i], nearest[0]) <= missing[i].size() / 2;
     described.push_back(concat('\'', missing[i], '\'',
                                isLike ? concat(" (similar: '", nearest[0], "')") : std::string()));
   }
-  return listOf(described, "");
+  return nameList(described, "");
 }
 
 Result<std::string> checkWeights(const Weights &weights, const ModelTensors &model) {
@@ -151,12 +142,12 @@ Result<std::string> checkWeights(const Weights &weights, const ModelTensors &mod
         !isOfTraining(name, info, *weights.tensors))
       surplus.push_back(name);
   const std::string more =
-      surplus.empty() ? "" : concat("it has ", listOf(surplus), ", which the plan does not have");
+      surplus.empty() ? "" : concat("it has ", nameList(surplus), ", which the plan does not have");
   if (missing.empty() && misshapen.empty() && (isAnyFound || surplus.empty()))
     return surplus.empty()
                ? std::string()
                : concat("'", weights.tensors->path(), "' has ", counted(surplus.size()),
-                        " which the plan does not have and does not read: ", listOf(surplus));
+                        " which the plan does not have and does not read: ", nameList(surplus));
   std::string text;
   auto add = [&](const std::string &part) {
     if (!part.empty())

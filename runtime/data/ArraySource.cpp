@@ -14,7 +14,7 @@ namespace cleave::data {
 namespace {
 
 // The rows of one array.
-struct Shard {
+struct FilePart {
   std::shared_ptr<const ArrayFile> file;
   DType dtype;
   const unsigned char *data;
@@ -25,7 +25,7 @@ struct Shard {
 // One input and its arrays. Scalar inputs and scalar arrays are treated as shape [1].
 struct Column {
   InputDescription input;
-  std::vector<Shard> shards;
+  std::vector<FilePart> shards;
   bool isConstant = false;   // the same values for every micro-batch (a mask, a table)
   int64_t rowsOfSample = 1;  // more if another input has fewer rows per micro-batch
   std::vector<char> ignored; // of a label: a row that the loss ignores, in the input's dtype
@@ -33,10 +33,10 @@ struct Column {
   int64_t batch() const { return input.shape[0]; }
   int64_t rows() const { return shards.back().first + shards.back().rows; }
   int64_t rowElements() const { return elements(input.shape) / batch(); }
-  const Shard &shardOf(int64_t row) const {
-    return *std::prev(
-        std::upper_bound(shards.begin(), shards.end(), row,
-                         [](int64_t wanted, const Shard &shard) { return wanted < shard.first; }));
+  const FilePart &shardOf(int64_t row) const {
+    return *std::prev(std::upper_bound(
+        shards.begin(), shards.end(), row,
+        [](int64_t wanted, const FilePart &shard) { return wanted < shard.first; }));
   }
 };
 
@@ -64,7 +64,7 @@ public:
   std::string description() const override {
     std::set<std::string> files;
     for (const Column &column : columns_)
-      for (const Shard &shard : column.shards)
+      for (const FilePart &shard : column.shards)
         files.insert(shard.file->path());
     return files.size() == 1 ? concat(samples(), " samples")
                              : concat(samples(), " samples in ", files.size(), " files");
@@ -108,7 +108,7 @@ private:
       int64_t sample = order_.at(taken.epoch * epochs_.samples() + taken.index);
       row = sample * column.rowsOfSample + row % column.rowsOfSample;
     }
-    const Shard &shard = column.shardOf(row);
+    const FilePart &shard = column.shardOf(row);
     const unsigned char *from =
         shard.data + (row - shard.first) * column.rowElements() * byteSize(shard.dtype);
     CLEAVE_TRY(copyPart(part, stored, shard.dtype, from, block, input.dtype, destination)
@@ -186,9 +186,9 @@ Result<Column> makeColumn(InputDescription input, const std::vector<FoundArray> 
 
 // Whether every array of the column has the input's own shape and the same values.
 bool repeatsOneBatch(const Column &column) {
-  const Shard &first = column.shards[0];
+  const FilePart &first = column.shards[0];
   size_t bytes = size_t(elements(column.input.shape) * byteSize(first.dtype));
-  return std::all_of(column.shards.begin(), column.shards.end(), [&](const Shard &shard) {
+  return std::all_of(column.shards.begin(), column.shards.end(), [&](const FilePart &shard) {
     return shard.rows == column.batch() && shard.dtype == first.dtype &&
            (shard.data == first.data || std::memcmp(shard.data, first.data, bytes) == 0);
   });
@@ -215,14 +215,14 @@ void markConstants(std::vector<Column> &columns) {
 std::string fileOfDifference(const Column &a, const Column &b) {
   auto rowsIn = [](const Column &column, const std::string &path) {
     int64_t rows = 0;
-    for (const Shard &shard : column.shards)
+    for (const FilePart &shard : column.shards)
       rows += shard.file->path() == path ? shard.rows : 0;
     return rows;
   };
   std::string difference;
   bool haveCommon = false; // otherwise each input has files of its own
   for (const Column *column : {&a, &b})
-    for (const Shard &shard : column->shards) {
+    for (const FilePart &shard : column->shards) {
       const std::string &path = shard.file->path();
       int64_t inA = rowsIn(a, path), inB = rowsIn(b, path);
       haveCommon |= inA > 0 && inB > 0;

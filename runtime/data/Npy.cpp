@@ -59,14 +59,14 @@ bool parseHeader(const unsigned char *bytes, size_t size, NpyHeader &header) {
   return parseShape(valueOf(dict, "shape"), header.shape);
 }
 
-struct TypeName {
+struct NpyType {
   const char *name;
   DType dtype;
 };
-constexpr TypeName kTypes[] = {{"<f4", DType::F32}, {"<f8", DType::F64}, {"<f2", DType::F16},
-                               {"|i1", DType::I8},  {"<i2", DType::I16}, {"<i4", DType::I32},
-                               {"<i8", DType::I64}, {"|u1", DType::U8},  {"<u2", DType::U16},
-                               {"<u4", DType::U32}, {"<u8", DType::U64}, {"|b1", DType::Bool}};
+constexpr NpyType kNpyTypes[] = {{"<f4", DType::F32}, {"<f8", DType::F64}, {"<f2", DType::F16},
+                                 {"|i1", DType::I8},  {"<i2", DType::I16}, {"<i4", DType::I32},
+                                 {"<i8", DType::I64}, {"|u1", DType::U8},  {"<u2", DType::U16},
+                                 {"<u4", DType::U32}, {"<u8", DType::U64}, {"|b1", DType::Bool}};
 
 // The number of elements, or -1 if it is larger than any file.
 int64_t countOf(const std::vector<int64_t> &shape) {
@@ -95,7 +95,7 @@ Status addNpy(ArrayFileBuilder &builder, const std::string &name, const unsigned
   const unsigned char *data = bytes + header.bytes;
   Status cutShort = Status::userError("array `", name, "` is truncated: ", size - header.bytes,
                                       " bytes do not hold ", count, " elements of ", header.type);
-  for (const TypeName &type : kTypes)
+  for (const NpyType &type : kNpyTypes)
     if (header.type == type.name) {
       if (!enough(byteSize(type.dtype)))
         return cutShort;
@@ -123,7 +123,7 @@ Result<uint64_t> npyBytes(const unsigned char *bytes, size_t size) {
   if (!parseHeader(bytes, size, header))
     return Status::userError("wrote a damaged .npy header");
   int64_t count = countOf(header.shape);
-  for (const TypeName &type : kTypes)
+  for (const NpyType &type : kNpyTypes)
     if (header.type == type.name && count >= 0)
       return start + length + uint64_t(count) * uint64_t(byteSize(type.dtype));
   return Status::userError("wrote an array of elements of type ", header.type,
@@ -136,7 +136,7 @@ Status readNpy(ArrayFileBuilder &builder, const MappedFile &file, const std::str
 
 std::string npyHeader(DType dtype, const std::vector<int64_t> &shape) {
   std::string type = "<f4";
-  for (const TypeName &candidate : kTypes)
+  for (const NpyType &candidate : kNpyTypes)
     if (candidate.dtype == dtype)
       type = candidate.name;
   std::string dict = "{'descr': '" + type + "', 'fortran_order': False, 'shape': (";

@@ -15,18 +15,18 @@ namespace {
 
 using Json = nlohmann::json; // the order of keys has no meaning
 
-struct TypeName {
+struct SafetensorsType {
   const char *name;
   DType dtype;
 };
-constexpr TypeName kTypes[] = {{"F32", DType::F32},   {"F64", DType::F64}, {"F16", DType::F16},
-                               {"BF16", DType::BF16}, {"I8", DType::I8},   {"I16", DType::I16},
-                               {"I32", DType::I32},   {"I64", DType::I64}, {"U8", DType::U8},
-                               {"U16", DType::U16},   {"U32", DType::U32}, {"U64", DType::U64},
-                               {"BOOL", DType::Bool}};
+constexpr SafetensorsType kSafetensorsTypes[] = {
+    {"F32", DType::F32},  {"F64", DType::F64}, {"F16", DType::F16}, {"BF16", DType::BF16},
+    {"I8", DType::I8},    {"I16", DType::I16}, {"I32", DType::I32}, {"I64", DType::I64},
+    {"U8", DType::U8},    {"U16", DType::U16}, {"U32", DType::U32}, {"U64", DType::U64},
+    {"BOOL", DType::Bool}};
 
 const char *nameOf(DType dtype) {
-  for (const TypeName &type : kTypes)
+  for (const SafetensorsType &type : kSafetensorsTypes)
     if (type.dtype == dtype)
       return type.name;
   return "F32";
@@ -125,7 +125,7 @@ Status addTensor(ArrayFileBuilder &builder, const std::string &name, const Json 
   if (begin > end || end > dataBytes)
     return Status::userError("tensor `", name, "` ends at byte ", end,
                              " of the data, but the file has ", dataBytes, ": it is truncated");
-  for (const TypeName &known : kTypes)
+  for (const SafetensorsType &known : kSafetensorsTypes)
     if (type == known.name) {
       uint64_t bytes = byteSize(known.dtype);
       for (int64_t size : *shape)

@@ -8,7 +8,7 @@
 namespace cleave::data {
 namespace {
 
-constexpr uint64_t kBlock = 512;
+constexpr uint64_t kTarBlock = 512;
 constexpr uint64_t kMostSize = uint64_t(1) << 62; // of a member
 constexpr uint64_t kMostText = 1 << 20;           // of a name or of pax records
 
@@ -40,7 +40,7 @@ std::optional<uint64_t> numberAt(std::string_view header, size_t at, size_t byte
 // The sum of the header's bytes, with spaces in place of the sum.
 bool hasChecksum(std::string_view header) {
   uint64_t sum = 0;
-  for (size_t i = 0; i < kBlock; ++i)
+  for (size_t i = 0; i < kTarBlock; ++i)
     sum += i >= 148 && i < 156 ? ' ' : uint8_t(header[i]);
   return numberAt(header, 148, 8) == sum;
 }
@@ -96,8 +96,8 @@ struct Reader {
 
   // Reads the header and the content at `at`, and moves behind them.
   Status readMember() {
-    const std::string_view header = archive.substr(at, kBlock);
-    if (header.size() < kBlock)
+    const std::string_view header = archive.substr(at, kTarBlock);
+    if (header.size() < kTarBlock)
       return Status::userError("the archive ends in a header; it was cut, so copy it again");
     const std::optional<uint64_t> size = numberAt(header, 124, 12);
     if (!size || !hasChecksum(header))
@@ -106,12 +106,12 @@ struct Reader {
     const bool isLink = type >= '1' && type <= '6'; // links, folders, devices: no content
     const bool describesNext = type == 'L' || type == 'K' || type == 'x' || type == 'g';
     const uint64_t bytes = isLink ? 0 : describesNext ? *size : extension.bytes.value_or(*size);
-    const uint64_t begin = at + kBlock;
+    const uint64_t begin = at + kTarBlock;
     if (bytes > archive.size() - begin)
       return Status::userError("the archive ends in `", extension.name.value_or(nameIn(header)),
                                "`, of which ", archive.size() - begin, " of ", bytes,
                                " bytes are there; it was cut, so copy it again");
-    at = begin + std::min((bytes + kBlock - 1) / kBlock * kBlock, archive.size() - begin);
+    at = begin + std::min((bytes + kTarBlock - 1) / kTarBlock * kTarBlock, archive.size() - begin);
     if (describesNext)
       return readDescription(type, archive.substr(begin, bytes));
     const Extension found = std::exchange(extension, {});
@@ -141,7 +141,7 @@ struct Reader {
 Status readTar(std::string_view archive, const std::function<Status(TarMember)> &add) {
   Reader reader{archive, 0, {}, add};
   while (reader.at < archive.size()) {
-    const std::string_view header = archive.substr(reader.at, kBlock);
+    const std::string_view header = archive.substr(reader.at, kTarBlock);
     if (header.find_first_not_of('\0') == std::string_view::npos) // the end
       return Status::ok();
     const uint64_t at = reader.at;
@@ -151,7 +151,7 @@ Status readTar(std::string_view archive, const std::function<Status(TarMember)> 
 }
 
 std::string tarNameBefore(std::string_view archive, uint64_t at) {
-  return nameIn(archive.substr(at - kBlock, kBlock));
+  return nameIn(archive.substr(at - kTarBlock, kTarBlock));
 }
 
 } // namespace cleave::data

@@ -20,6 +20,9 @@ public:
   // Adds one step's outputs. All ranks must call it. Status::lost if a rank is lost.
   Status add(const std::vector<StoredOutput> &outputs);
 
+  // On rank 0: the elements of an output (index into Plan.tensors), of all steps and micro-batches
+  // so far.
+  const std::vector<char> &joined(int tensor) const { return joined_[size_t(tensor)]; }
   // On rank 0: writes all outputs as arrays with their names in the plan, in the format of the
   // file's ending (.npz, .safetensors). If `samples` is not negative, at most `samples` rows are
   // written of outputs whose first dim is `batch`, the number of samples of a micro-batch. A user

@@ -5,13 +5,14 @@ import sys
 
 sys.dont_write_bytecode = True
 
+import batches
 import layers
 import names
 import sizes
 import style
 from sources import Tree
 
-RULES = layers.RULES + sizes.RULES + names.RULES + style.RULES
+RULES = layers.RULES + sizes.RULES + names.RULES + style.RULES + batches.RULES
 
 
 def violations(root):

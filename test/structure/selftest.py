@@ -207,6 +207,18 @@ class Structure(unittest.TestCase):
                           '  return Status::userError("found " + name(1) +', "      std::to_string(n)); // )", "}"],
                          "A.h:6: std::to_string in a message")
 
+    def test_names_of_one_target_differ(self):
+        cmake = {"compiler/solver/CMakeLists.txt": "cleave_library(compiler/solver SRCS A.cpp B.cpp C.cpp)\n"
+                                                   "set_source_files_properties(C.cpp PROPERTIES COMPILE_OPTIONS -O3)\n"}
+        a = "// a\nusing T = int;\nstatic int f(const T &x, int y = 1) { return y; }\nstruct S {};\n#define M 1\nconstexpr int kK = 1;\n"
+        self.check({**cmake, "compiler/solver/A.cpp": a, "compiler/solver/C.cpp": a,
+                    "compiler/solver/B.cpp": "// b\nusing T = int;\nstatic int f(T x, double y) { return 0; }\nint S::f() { return 1; }\n"
+                                             "namespace n { struct S {}; }\n#define M 1\n#undef M\nint kK();\n"})
+        self.check({**cmake, "compiler/solver/A.cpp": a, "compiler/solver/C.cpp": "// c\n",
+                    "compiler/solver/B.cpp": "// b\nusing T = long;\nint f(const T &value, int n) { return n; }\nenum S {};\n#define M 1\n"
+                                             "static const int kK = 2;\n"},
+                   *[f"B.cpp: defines `{name}`, which compiler/solver/A.cpp defines, too" for name in ("T", "f", "S", "kK", "M")])
+
     def test_documented_declarations_are_distinguished(self):
         text = ("// B: described above.\nnamespace n {\n// Of its own.\nint f(int a);\nint g();\n\nint h();\n"
                 "class B {\npublic:\n  B(int one);\n  B(int size, int other);\n  ~B();\n  int size() const { return size_; }\n"

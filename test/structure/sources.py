@@ -12,7 +12,9 @@ SCRIPTS = (".py", ".sh", ".cmake")
 
 INCLUDE = re.compile(r'^\s*#?\s*include\s*["<]([^">]+)[">]', re.M)
 CALL = re.compile(r"\b(cleave_library|cleave_tool|cleave_unit_test)\s*\(([^()]*)\)")
-KEYWORDS = {"SRCS", "DEPS", "LABEL"}
+LIST = re.compile(r"\bset\((\w+)\s([^()]*)\)")
+VARIABLE = re.compile(r"\$\{(\w+)\}")
+KEYWORDS = {"SRCS", "DEPS", "LABEL", "COLD"}
 
 
 def _stem(path):
@@ -103,8 +105,11 @@ class Tree:
     def _targets(self, cmake):
         folder = os.path.dirname(cmake)
         text = re.sub(r"#.*", "", self.text(cmake))
+        lists = {}
+        for name, body in LIST.findall(text):
+            lists.setdefault(name, body)  # others are for special builds
         for kind, body in CALL.findall(text):
-            words = body.split()
+            words = VARIABLE.sub(lambda use: lists.get(use.group(1), use.group(0)), body).split()
             if not words:
                 continue
             target = Target(kind, words[0], folder)

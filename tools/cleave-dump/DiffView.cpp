@@ -33,7 +33,7 @@ struct Sides {
   }
 };
 
-using Rows = std::map<std::string, Sides>;
+using ComparedRows = std::map<std::string, Sides>;
 
 // The rows that differ, largest first, and the sum of all differences.
 struct Ranked {
@@ -41,7 +41,7 @@ struct Ranked {
   double total = 0;
 };
 
-Ranked ranked(const Rows &rows) {
+Ranked ranked(const ComparedRows &rows) {
   Ranked result;
   double most = 0;
   for (const auto &[key, sides] : rows)
@@ -138,7 +138,7 @@ template <typename Visit> void forEachInstruction(const plan::Plan &plan, Visit 
 }
 
 // By the names of instructions, those of repeated blocks together.
-void addTimes(Rows &rows, const plan::Plan &plan, int side) {
+void addTimes(ComparedRows &rows, const plan::Plan &plan, int side) {
   forEachInstruction(plan, [&](const plan::Program &, const plan::Instruction &instruction,
                                uint64_t runs) {
     Sides &sides = rows[nameShape(instruction.name()) + " " + kindText(plan, instruction)];
@@ -149,7 +149,7 @@ void addTimes(Rows &rows, const plan::Plan &plan, int side) {
   });
 }
 
-void addCollectives(Rows &rows, const plan::Plan &plan, int side) {
+void addCollectives(ComparedRows &rows, const plan::Plan &plan, int side) {
   forEachInstruction(
       plan, [&](const plan::Program &program, const plan::Instruction &instruction, uint64_t runs) {
         if (!instruction.has_collective())
@@ -166,7 +166,7 @@ void addCollectives(Rows &rows, const plan::Plan &plan, int side) {
 }
 
 std::string times(const plan::Plan &before, const plan::Plan &after) {
-  Rows rows;
+  ComparedRows rows;
   addTimes(rows, before, 0);
   addTimes(rows, after, 1);
   return tableOf("Instructions whose seconds differ", ranked(rows),
@@ -179,7 +179,7 @@ std::string times(const plan::Plan &before, const plan::Plan &after) {
 }
 
 std::string collectives(const plan::Plan &before, const plan::Plan &after) {
-  Rows rows;
+  ComparedRows rows;
   addCollectives(rows, before, 0);
   addCollectives(rows, after, 1);
   return tableOf("Collectives that differ (rank 0)", ranked(rows),
@@ -194,7 +194,7 @@ std::string collectives(const plan::Plan &before, const plan::Plan &after) {
 // -- memory ---------------------------------------------------------------------------------------
 
 // Buffers at the peak of rank 0's first arena.
-void addPeak(Rows &rows, const plan::Plan &plan, int side) {
+void addPeak(ComparedRows &rows, const plan::Plan &plan, int side) {
   const plan::Program &program = programOf(plan, 0);
   for (int b : timelineOf(program, 0).atPeak) {
     const plan::Buffer &buffer = program.buffers(b);
@@ -205,7 +205,7 @@ void addPeak(Rows &rows, const plan::Plan &plan, int side) {
 }
 
 std::string peak(const plan::Plan &before, const plan::Plan &after) {
-  Rows rows;
+  ComparedRows rows;
   addPeak(rows, before, 0);
   addPeak(rows, after, 1);
   return tableOf("Buffers at the peak that differ", ranked(rows),

@@ -107,15 +107,6 @@ static Json knownTextsJson(const plan::Plan &plan) {
   return all;
 }
 
-// The number of micro-batches of a step.
-static uint32_t microBatches(const plan::Plan &plan) {
-  uint32_t count = 1;
-  for (const plan::Program &program : plan.programs())
-    for (const plan::ScheduleStep &step : program.schedule())
-      count = std::max(count, step.slot() + 1);
-  return count;
-}
-
 Json planJson(const plan::Plan &plan) {
   Json mesh = Json::object(), decisions = Json::array(), tensors = Json::array(),
        programs = Json::array(), targets = Json::array();
@@ -132,7 +123,7 @@ Json planJson(const plan::Plan &plan) {
   return {{"mesh", mesh},
           {"ranks", plan.program_of_rank_size()},
           {"trains", plan.trains()},
-          {"micro_batches", microBatches(plan)},
+          {"micro_batches", microBatchesOf(plan)},
           {"device", plan.device()},
           {"targets", targets},
           {"predicted", predictedJson(plan)},

@@ -8,12 +8,12 @@
 
 namespace cleave::dump {
 
-// The micro-batches of a step.
-static uint64_t microBatches(const plan::Plan &plan) {
-  uint64_t slots = 1;
-  for (const plan::ScheduleStep &step : programOf(plan, 0).schedule())
-    slots = std::max<uint64_t>(slots, step.slot() + uint64_t(1));
-  return slots;
+uint32_t microBatchesOf(const plan::Plan &plan) {
+  uint32_t count = 1;
+  for (const plan::Program &program : plan.programs())
+    for (const plan::ScheduleStep &step : program.schedule())
+      count = std::max(count, step.slot() + 1);
+  return count;
 }
 
 // The first dim that all inputs have in common; 0 if there is none.
@@ -44,7 +44,7 @@ Speed speedOf(const plan::Plan &plan) {
       predicted.step_seconds() > 0 ? predicted.step_seconds() : predicted.planned_seconds();
   if (!(seconds > 0))
     return {};
-  const double perSecond = static_cast<double>(microBatches(plan)) / seconds;
+  const double perSecond = static_cast<double>(microBatchesOf(plan)) / seconds;
   return {.samples = static_cast<double>(samplesOf(plan)) * perSecond,
           .tokens = static_cast<double>(tokensOf(plan)) * perSecond,
           .utilization = artifact::utilizationOf(plan, seconds)};

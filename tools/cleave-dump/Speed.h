@@ -3,9 +3,13 @@
 
 #include "runtime/artifact/program.pb.h"
 
+#include <cstdint>
 #include <string>
 
 namespace cleave::dump {
+
+// The number of micro-batches of a step.
+uint32_t microBatchesOf(const plan::Plan &plan);
 
 struct Speed {
   double samples = 0;     // per second; 0: inputs have no common number of samples

@@ -10,8 +10,6 @@
 namespace cleave::run {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr size_t kListedRanks = 8; // of one value, in a message
 
 Status statusOf(int kind, const std::string &message) {
@@ -89,20 +87,21 @@ std::vector<std::string> namesOf(const std::vector<Intent> &intents) {
 } // namespace
 
 std::string toText(const Intent &intent) {
-  Json facts = Json::array();
+  nlohmann::json facts = nlohmann::json::array();
   for (const Fact &fact : intent.facts)
     facts.push_back({fact.name, fact.value});
-  Json all{intent.status.exitCode(), intent.status.message(), facts};
-  return all.dump(-1, ' ', false, Json::error_handler_t::replace); // paths may not be UTF-8
+  nlohmann::json all{intent.status.exitCode(), intent.status.message(), facts};
+  return all.dump(-1, ' ', false,
+                  nlohmann::json::error_handler_t::replace); // paths may not be UTF-8
 }
 
 Intent intentFrom(const std::string &text) {
-  Json all = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json all = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   Intent intent{Status::defect("a rank's description of its run is damaged"), {}};
   if (!all.is_array() || all.size() != 3 || !all[0].is_number_integer() || !all[1].is_string() ||
       !all[2].is_array())
     return intent;
-  for (const Json &fact : all[2]) {
+  for (const nlohmann::json &fact : all[2]) {
     if (!fact.is_array() || fact.size() != 2 || !fact[0].is_string() || !fact[1].is_string())
       return intent;
     intent.facts.push_back({fact[0].get<std::string>(), fact[1].get<std::string>()});

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kCudaNumber = "cuda:";
 
 // N of `cuda:N`.
-std::optional<int> numberOf(std::string_view choice) {
+std::optional<int> gpuNumber(std::string_view choice) {
   if (!choice.starts_with(kCudaNumber))
     return std::nullopt;
   choice.remove_prefix(kCudaNumber.size());
@@ -47,8 +47,8 @@ Result<std::unique_ptr<device::Device>> chooseGpu(std::optional<int> number,
 } // namespace
 
 Status checkDeviceChoice(const std::string &choice) {
-  bool isKnown =
-      choice == "auto" || choice == artifact::kCpu || choice == artifact::kCuda || numberOf(choice);
+  bool isKnown = choice == "auto" || choice == artifact::kCpu || choice == artifact::kCuda ||
+                 gpuNumber(choice);
   return isKnown ? Status::ok()
                  : Status::userError("--device: found '", choice,
                                      "', expected auto, cpu, cuda or cuda:N");
@@ -66,7 +66,7 @@ Result<std::unique_ptr<device::Device>> chooseDevice(const std::string &choice,
                              "; leave --device away, or compile the "
                              "model with --device ",
                              kind);
-  return isGpu ? chooseGpu(numberOf(choice), environment) : device::makeCpuDevice(threads);
+  return isGpu ? chooseGpu(gpuNumber(choice), environment) : device::makeCpuDevice(threads);
 }
 
 } // namespace cleave::run

@@ -81,6 +81,24 @@ void addDataOptions(CLI::App &app, Options &options) {
       ->type_name("COMMAND");
 }
 
+// The continuation of a text, instead of data.
+void addGenerationOptions(CLI::App &app, Options &options) {
+  CLI::Option *prompt =
+      app.add_option("--prompt", options.prompt,
+                     "instead of --data: a language model continues this text, with a token per "
+                     "step (default: 200 steps), and the result is printed")
+          ->excludes("--data")
+          ->excludes("--data-command")
+          ->excludes("--epochs")
+          ->type_name("TEXT");
+  app.add_option("--temperature", options.temperature,
+                 "of the tokens that --prompt draws; 0: always the most probable token")
+      ->check(nonNegative())
+      ->capture_default_str()
+      ->needs(prompt)
+      ->type_name("T");
+}
+
 // The transform of images.
 void addImageOptions(CLI::App &app, Options &options) {
   app.add_option("--image-resize", options.images.resize,
@@ -239,6 +257,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
       "cleave-run"};
   addRunOptions(app, options);
   addDataOptions(app, options);
+  addGenerationOptions(app, options);
   addImageOptions(app, options);
   addTrainingOptions(app, options);
   addFileOptions(app, options);
@@ -252,6 +271,9 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   options.quiet = verbosity() == Verbosity::Quiet;
   options.verbose = verbosity() == Verbosity::Verbose;
   options.shuffles = app.count("--shuffle") > 0;
+  if (app.count("--prompt") && !options.steps)
+    options.steps = 200;
+  options.generates = app.count("--prompt") > 0;
   options.checked = wantsChecks();
   return std::nullopt;
 }

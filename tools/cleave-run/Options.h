@@ -50,6 +50,9 @@ struct Options {
   bool restartOptimizer = false; // on resume, the optimizer's states begin anew
   int profiledSteps = 3;
   bool memoryReport = false;
+  bool generates = false;         // a language model continues `prompt`
+  std::string prompt;             // bytes, or numbers with commas
+  double temperature = 0.8;       // of the draws of its tokens; 0: the most probable ones
   bool quiet = false;             // prints errors only
   bool verbose = false;           // also prints plan, ranks, communicators, files and saves
   bool checked = false;           // CLEAVE_CHECK_KERNELS of the environment

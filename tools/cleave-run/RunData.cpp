@@ -9,14 +9,15 @@
 
 namespace cleave::run {
 
-using Json = nlohmann::json;
-
 Status RunData::open(const plan::Plan &plan, const Options &options,
                      const checkpoint::Checkpoint *checkpoint, int64_t first, int threads) {
   trains_ = plan.trains();
   slots_ = executor::slotsOf(plan);
   if (!options.dataCommand.empty())
     feed_ = std::make_unique<DataFeed>(plan, options);
+  if (options.generates) {
+    CLEAVE_TRY_ASSIGN(generation_, Generation::create(plan, options));
+  }
   std::vector<data::InputDescription> inputs = executor::inputsOf(plan);
   if (!inputs.empty() && !options.data.empty()) {
     if (options.shuffles)
@@ -61,17 +62,17 @@ std::string RunData::stateAt(int64_t step) const {
   if (!epochs_)
     return "";
   data::DataPosition position = epochs_->positionAt(step);
-  return Json{{"epoch", position.epoch},
-              {"sample", position.sample},
-              {"samples", epochs_->samples()},
-              {"order", order()}}
+  return nlohmann::json{{"epoch", position.epoch},
+                        {"sample", position.sample},
+                        {"samples", epochs_->samples()},
+                        {"order", order()}}
       .dump();
 }
 
 // Moves to the place that a checkpoint names. One that cannot be read is left out: the place then
 // follows from the number of the step.
 void RunData::resume(const std::string &state, int64_t first) {
-  Json saved = Json::parse(state, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json saved = nlohmann::json::parse(state, nullptr, /*allow_exceptions=*/false);
   auto number = [&](const char *key) {
     auto found = saved.is_object() ? saved.find(key) : saved.end();
     bool isNumber = saved.is_object() && found != saved.end() && found->is_number_integer();

@@ -8,6 +8,7 @@
 #include "runtime/comm/Communicator.h"
 #include "runtime/data/DataSource.h"
 #include "tools/cleave-run/DataFeed.h"
+#include "tools/cleave-run/Generation.h"
 #include "tools/cleave-run/Options.h"
 
 #include <cstdint>
@@ -33,7 +34,9 @@ public:
 
   // The inputs of the steps; null if the plan has none.
   const data::DataSource *source() const {
-    return feed_ ? static_cast<const data::DataSource *>(&feed_->source()) : source_.get();
+    return feed_         ? static_cast<const data::DataSource *>(&feed_->source())
+           : generation_ ? &generation_->source()
+                         : source_.get();
   }
 
   // On rank 0: starts the data command, if there is one, which begins with step `first`.
@@ -41,8 +44,12 @@ public:
   // Collective: sees to it that source() has the step. False if a data command has ended before it
   // (DataFeed.h).
   Result<bool> prepare(int64_t step, comm::Communicator &everyone) {
+    if (generation_)
+      CLEAVE_TRY(generation_->prepare(step));
     return feed_ ? feed_->receive(step, everyone) : Result<bool>(true);
   }
+  // The continuation of a prompt; null if there is none.
+  Generation *generation() { return generation_.get(); }
 
   // The step behind the last one of a run that began with step `origin`: as --steps or --epochs
   // say, else after one epoch; after one step without samples.
@@ -78,6 +85,7 @@ private:
 
   std::unique_ptr<data::DataSource> source_; // of files
   std::unique_ptr<DataFeed> feed_;           // of a command
+  std::unique_ptr<Generation> generation_;   // of a prompt
   int64_t slots_ = 1;                        // micro-batches per step
   data::Epochs *epochs_ = nullptr;           // of source_; null without samples
   int64_t unit_ = 1;                         // samples for the user per sample of epochs_

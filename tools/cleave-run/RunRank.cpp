@@ -219,7 +219,7 @@ private:
     executor::ExecutorOptions options;
     options.modelPath = options_.model;
     options.seed = options_.seed;
-    options.keepOutputs = !options_.out.empty();
+    options.keepOutputs = !options_.out.empty() || options_.generates;
     options.profiledSteps = options_.profile.empty() ? 0 : options_.profiledSteps;
     options.resume = checkpoint_.get();
     options.weights = weights_.tensors.get();
@@ -281,7 +281,7 @@ private:
 
   Status runSteps() {
     Progress progress(first_, count_, plan_, data_, options_.epochs.value_or(0),
-                      options_.quiet || !isFirst());
+                      options_.quiet || options_.generates || !isFirst());
     summary_.emplace(first_, plan_, data_);
     if (count_ == 0 && first_ > 0 && isFirst() && !options_.quiet)
       std::printf("nothing to do: '%s' is at step %lld already\n", options_.resume.c_str(),
@@ -311,6 +311,8 @@ private:
       CLEAVE_TRY(notFinite_.verdict(saver_.lastGood()));
       if (outputs_)
         CLEAVE_TRY(outputs_->add(executor_->storedOutputs()));
+      if (Generation *generation = data_.generation())
+        CLEAVE_TRY(generation->take(executor_->storedOutputs(), *everyone_));
       if (evaluator_.isDue(step))
         CLEAVE_TRY(evaluate(step, progress));
       if (options_.saveEvery && (step + 1 - origin_) % options_.saveEvery == 0)
@@ -435,7 +437,9 @@ private:
     return Status::ok();
   }
 
-  void reportEnd() const {
+  void reportEnd() {
+    if (isFirst() && data_.generation())
+      std::printf("%s\n", data_.generation()->text().c_str());
     if (!isFirst() || options_.quiet)
       return;
     if (std::string text = summary_->text(); !text.empty() && plan_.trains())

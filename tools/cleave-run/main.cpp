@@ -83,7 +83,7 @@ Status checkOptions(const plan::Plan &plan, const run::Options &options) {
     return Status::userError("--data-command: the plan reads no inputs; leave it out");
   if (!options.dataCommand.empty() && !options.steps)
     return Status::userError("--data-command needs --steps N, the total number of steps");
-  if (options.data.empty() && options.dataCommand.empty() && hasInputs)
+  if (options.data.empty() && options.dataCommand.empty() && !options.generates && hasInputs)
     return Status::userError("the plan has inputs, for example '", executor::inputsOf(plan)[0].name,
                              "', but no data are given; use --data FILE or --data-command COMMAND");
   if (options.data.empty() && !options.steps && !options.epochs)

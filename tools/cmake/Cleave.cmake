@@ -3,6 +3,7 @@
 #   cleave_library(compiler/solver SRCS a.cpp … DEPS compiler/cost nlohmann_json …)
 #     A static library named by its folder. DEPS are exactly the folders and outside libraries whose
 #     headers it includes; test/structure checks that they agree with the #include lines.
+#     COLD: no user waits for its code, so that it is optimised little, which compiles a quarter faster.
 #   cleave_tool(cleave-run SRCS main.cpp DEPS …)        an executable in build/bin
 #   cleave_unit_test(solver SRCS … DEPS …)              a Catch2 executable, one ctest, label fast
 #   cleave_tablegen(graph FILE.td OUTPUT.inc ARGS …)    one generated file; collected per dialect
@@ -31,12 +32,15 @@ function(cleave_configure_target target)
 endfunction()
 
 function(cleave_library NAME)
-  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SRCS;DEPS" ${ARGN})
   cleave_target_names(target ${NAME})
   cleave_target_names(deps ${ARG_DEPS})
   if(ARG_SRCS)
     add_library(${target} STATIC ${ARG_SRCS})
     cleave_configure_target(${target})
+    if(ARG_COLD)
+      target_compile_options(${target} PRIVATE -O1)
+    endif()
     if("openmp" IN_LIST deps) # only these sources need its compiler flag
       list(REMOVE_ITEM deps openmp)
       target_link_libraries(${target} PRIVATE openmp)

@@ -7,9 +7,6 @@ namespace {
 
 using emit::Emitter;
 
-using Unary = Array (*)(const Emitter &, Array);
-template <Unary function> Results formula(OpCall &c) { return function(c.e, c.floats("self")); }
-
 Results relu(OpCall &c) {
   Array x = c.tensor("self");
   return isFloating(x) ? emit::relu(c.e, x) : c.e.max(x, 0.0);
@@ -92,9 +89,9 @@ Results softmin(OpCall &c) {
 }
 
 constexpr const char *kSelf = "T self";
-constexpr const char *kAlong = "T self, i dim, i? dtype=None";
+constexpr const char *kAlongTyped = "T self, i dim, i? dtype=None";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kActivationOps[] = {
     {"_log_softmax", "T self, i dim, b half_to_float", alongHalf<graph::LogSoftmaxOp>},
     {"_prelu_kernel", "T self, T weight", prelu},
     {"_softmax", "T self, i dim, b half_to_float", alongHalf<graph::SoftmaxOp>},
@@ -108,7 +105,7 @@ constexpr OpEntry kOps[] = {
     {"hardtanh", "T self, s min_val=-1, s max_val=1", hardtanh},
     {"leaky_relu", "T self, s negative_slope=0.01", leakyRelu},
     {"log_sigmoid", kSelf, formula<emit::logSigmoid>},
-    {"log_softmax", kAlong, along<graph::LogSoftmaxOp>},
+    {"log_softmax", kAlongTyped, along<graph::LogSoftmaxOp>},
     {"mish", kSelf, formula<emit::mish>},
     {"prelu", "T self, T weight", prelu},
     {"relu", kSelf, relu},
@@ -116,20 +113,20 @@ constexpr OpEntry kOps[] = {
     {"selu", kSelf, selu},
     {"sigmoid", kSelf, formula<emit::sigmoid>},
     {"silu", kSelf, silu},
-    {"softmax", kAlong, along<graph::SoftmaxOp>},
-    {"softmin", kAlong, softmin},
+    {"softmax", kAlongTyped, along<graph::SoftmaxOp>},
+    {"softmin", kAlongTyped, softmin},
     {"softplus", "T self, s beta=1, s threshold=20", softplus},
     {"softshrink", "T self, s lambd=0.5", softshrink},
     {"softsign", kSelf, formula<emit::softsign>},
     {"special_expit", kSelf, formula<emit::sigmoid>},
     {"special_log_softmax", "T self, i dim, *, i? dtype=None", along<graph::LogSoftmaxOp>},
-    {"special_softmax", kAlong, along<graph::SoftmaxOp>},
+    {"special_softmax", kAlongTyped, along<graph::SoftmaxOp>},
     {"tanhshrink", kSelf, tanhshrink},
     {"threshold", "T self, s threshold, s value", threshold},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> activationOps() { return kOps; }
+llvm::ArrayRef<OpEntry> activationOps() { return kActivationOps; }
 
 } // namespace cleave::aten

@@ -57,7 +57,7 @@ Results plain(OpCall &c) { return attend(c, nullptr); }
 constexpr const char *kPublic = CLEAVE_QKV "T? attn_mask=None, f dropout_p=0.0, b is_causal=False, "
                                            "*, f? scale=None, b enable_gqa=False";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kAttentionOps[] = {
     {"_scaled_dot_product_attention_math",
      CLEAVE_QKV "T? attn_mask=None, f dropout_p=0.0, b is_causal=False, T? dropout_mask=None, "
                 "*, f? scale=None, b enable_gqa=False",
@@ -76,6 +76,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> attentionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> attentionOps() { return kAttentionOps; }
 
 } // namespace cleave::aten

@@ -61,7 +61,7 @@ Results conjugate(OpCall &c) {
 }
 Results unchanged(OpCall &c) { return c["self"]; }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kComplexOps[] = {
     {"_conj", "any self", conjugate},
     {"_conj_physical", "any self", conjugate},
     {"complex", "T real, T imag", fromParts},
@@ -227,7 +227,7 @@ bool mixes(const std::string &name, const IValueList &positional, const Keywords
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> complexOps() { return kOps; }
+llvm::ArrayRef<OpEntry> complexOps() { return kComplexOps; }
 
 const ComplexTensor *asComplex(const IValue &value) {
   return value.isObject() ? dynamic_cast<const ComplexTensor *>(value.object().get()) : nullptr;

@@ -235,7 +235,7 @@ constexpr const char *kGeneral =
 constexpr const char *kGrouped = "T self, T mat2, T? offs=None, T? bias=None, i? out_dtype=None";
 #define CLEAVE_SUMMED "*, s beta=1, s alpha=1"
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kContractionOps[] = {
     {"_convolution", kGeneral, convolution},
     {"_convolution_mode", kNamed, convNamed},
     {"_grouped_mm", kGrouped, groupedMm},
@@ -272,6 +272,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> contractionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> contractionOps() { return kContractionOps; }
 
 } // namespace cleave::aten

@@ -200,7 +200,7 @@ constexpr const char *kSize = "i[] size, *, i? dtype=None, " CLEAVE_PLACE;
 constexpr const char *kLike = "T self, *, i? dtype=None, " CLEAVE_PLACE;
 constexpr const char *kNew = "T self, i[] size, *, i? dtype=None, " CLEAVE_PLACE;
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kCreationOps[] = {
     {"_cast_Float", "T self, b non_blocking=False", as<ElementType::F32>},
     {"_cast_Long", "T self, b non_blocking=False", as<ElementType::I64>},
     {"_to_copy",
@@ -259,6 +259,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> creationOps() { return kOps; }
+llvm::ArrayRef<OpEntry> creationOps() { return kCreationOps; }
 
 } // namespace cleave::aten

@@ -140,7 +140,7 @@ Results trace(OpCall &c) {
   return c.e.reduce(emit::Reduction::Sum, readDiagonal(c.e, c.tensor("self"), {0, 1, 0}), {0});
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kDiagonalOps[] = {
     {"diag", "T self, i diagonal=0", diag},
     {"diag_embed", "T self, i offset=0, i dim1=-2, i dim2=-1", diagonalEmbed},
     {"diagflat", "T self, i offset=0", diagFlat},
@@ -152,6 +152,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> diagonalOps() { return kOps; }
+llvm::ArrayRef<OpEntry> diagonalOps() { return kDiagonalOps; }
 
 } // namespace cleave::aten

@@ -192,8 +192,6 @@ Results lerp(OpCall &c) {
 // -- one operand ----------------------------------------------------------------------------------
 template <typename Op> Results unary(OpCall &c) { return c.e.unary<Op>(c.floats("self")); }
 
-using Unary = Array (*)(const Emitter &, Array);
-template <Unary function> Results formula(OpCall &c) { return function(c.e, c.floats("self")); }
 // Of integers, too.
 template <Unary function> Results anyFormula(OpCall &c) { return function(c.e, c.tensor("self")); }
 
@@ -273,7 +271,7 @@ constexpr const char *kUnary = "T self";
 constexpr const char *kBinary = "num self, num other";
 constexpr const char *kAlpha = "num self, num other, s alpha=1";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kElementwiseOps[] = {
     {"__and__", kBinary, bitwise<AndOp>},
     {"__or__", kBinary, bitwise<OrOp>},
     {"__xor__", kBinary, bitwise<XorOp>},
@@ -383,6 +381,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> elementwiseOps() { return kOps; }
+llvm::ArrayRef<OpEntry> elementwiseOps() { return kElementwiseOps; }
 
 } // namespace cleave::aten

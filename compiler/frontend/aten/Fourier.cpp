@@ -121,7 +121,7 @@ Results complexToReal(OpCall &c) {
 constexpr const char *kOne = "any self, i? n=None, i dim=-1, str? norm=None";
 constexpr const char *kSeveral = "any self, i[]? s=None, i[]? dim=None, str? norm=None";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kFourierOps[] = {
     {"_fft_c2c", "any self, i[] dim, i normalization, b forward", complexToComplex},
     {"_fft_c2r", "any self, i[] dim, i normalization, i last_dim_size", complexToReal},
     {"_fft_r2c", "any self, i[] dim, i normalization, b onesided", realToComplex},
@@ -141,6 +141,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> fourierOps() { return kOps; }
+llvm::ArrayRef<OpEntry> fourierOps() { return kFourierOps; }
 
 } // namespace cleave::aten

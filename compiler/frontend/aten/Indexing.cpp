@@ -353,7 +353,7 @@ constexpr const char *kBag =
     "T? per_sample_weights=None, b include_last_offset=False, i? padding_idx=None";
 constexpr const char *kCumulate = "T self, i dim, *, i? dtype=None";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kIndexingOps[] = {
     {"_index_put_impl", kPut, indexPut},
     {"_unsafe_index", "T self, T?[] indices", index},
     {"_unsafe_index_put", kPut, indexPut},
@@ -391,6 +391,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> indexingOps() { return kOps; }
+llvm::ArrayRef<OpEntry> indexingOps() { return kIndexingOps; }
 
 } // namespace cleave::aten

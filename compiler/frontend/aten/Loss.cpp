@@ -68,32 +68,32 @@ Results crossEntropy(OpCall &c) {
 }
 
 // -- differences ----------------------------------------------------------------------------------
-struct Pair {
+struct Compared {
   Array x, target;
 };
-Pair operands(OpCall &c) {
+Compared compared(OpCall &c) {
   ElementType type = c.floatType(promotedType(c, {c["self"], c["target"]}));
-  Pair out{c.cast(c.tensor("self"), type), c.cast(c.tensor("target"), type)};
+  Compared out{c.cast(c.tensor("self"), type), c.cast(c.tensor("target"), type)};
   c.e.broadcastTogether(out.x, out.target);
   return out;
 }
 
 Results meanSquared(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   Array way = c.e.sub(x, target);
   return reduced(c, c.e.mul(way, way));
 }
 Results meanAbsolute(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   return reduced(c, c.e.abs(c.e.sub(x, target)));
 }
 
 Results huber(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   return reduced(c, emit::huber(c.e, x, target, c.number("delta")));
 }
 Results smoothAbsolute(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   return reduced(c, emit::smoothAbsolute(c.e, x, target, c.number("beta")));
 }
 
@@ -106,7 +106,7 @@ Array weighted(OpCall &c, Array losses) {
 }
 
 Results binaryCrossEntropy(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   // Clamped to at least -100, with slope 0 at 0.
   auto logarithm = [&](Array p) {
     Array isZero = c.e.compare(Predicate::EQ, p, 0);
@@ -119,13 +119,13 @@ Results binaryCrossEntropy(OpCall &c) {
 }
 
 Results binaryCrossEntropyOfLogits(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   Array posWeight = c.has("pos_weight") ? c.cast(c.tensor("pos_weight"), typeOf(x)) : Array();
   return reduced(c, weighted(c, emit::binaryCrossEntropyOfLogits(c.e, x, target, posWeight)));
 }
 
 Results divergence(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   Array losses;
   if (c.boolean("log_target")) {
     losses = c.e.mul(c.e.unary<graph::ExpOp>(target), c.e.sub(target, x));
@@ -140,7 +140,7 @@ Results divergence(OpCall &c) {
 
 // log(1 + exp(-t x)).
 Results softMargin(OpCall &c) {
-  auto [x, target] = operands(c);
+  auto [x, target] = compared(c);
   return reduced(c, emit::softplus(c.e, c.e.neg(c.e.mul(target, x))));
 }
 
@@ -216,7 +216,7 @@ constexpr const char *kPair = "T self, T target, i reduction=1";
 constexpr const char *kLabels =
     "T self, T target, T? weight=None, i reduction=1, i ignore_index=-100";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kLossOps[] = {
     {"binary_cross_entropy", "T self, T target, T? weight=None, i reduction=1", binaryCrossEntropy},
     {"binary_cross_entropy_with_logits",
      "T self, T target, T? weight=None, T? pos_weight=None, i reduction=1",
@@ -249,6 +249,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> lossOps() { return kOps; }
+llvm::ArrayRef<OpEntry> lossOps() { return kLossOps; }
 
 } // namespace cleave::aten

@@ -318,7 +318,7 @@ Results columnsToImage(OpCall &c) {
 #define CLEAVE_BLOCKS "i[] kernel_size, i[] dilation, i[] padding, i[] stride"
 constexpr const char *kTensors = "T[] tensors, i dim=0";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kMovementOps[] = {
     {"broadcast_tensors", "T[] tensors", broadcastAll},
     {"cat", kTensors, cat},
     {"channel_shuffle", "T self, i groups", channelShuffle},
@@ -357,6 +357,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> movementOps() { return kOps; }
+llvm::ArrayRef<OpEntry> movementOps() { return kMovementOps; }
 
 } // namespace cleave::aten

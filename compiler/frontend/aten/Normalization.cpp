@@ -194,7 +194,7 @@ constexpr const char *kOptional =
 constexpr const char *kTraining = CLEAVE_AFFINE CLEAVE_RUNNING "b training, f momentum, f eps";
 constexpr const char *kMoments = CLEAVE_AFFINE CLEAVE_RUNNING "f momentum, f eps";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kNormalizationOps[] = {
     {"_batch_norm_no_update", kMoments, batchNormNoTraining},
     {"_batch_norm_with_update", kMoments, batchNormWithUpdate},
     {"_fused_rms_norm", "T input, i[] normalized_shape, T? weight, f? eps", rmsNorm},
@@ -226,6 +226,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> normalizationOps() { return kOps; }
+llvm::ArrayRef<OpEntry> normalizationOps() { return kNormalizationOps; }
 
 } // namespace cleave::aten

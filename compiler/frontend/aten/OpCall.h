@@ -146,4 +146,9 @@ llvm::ArrayRef<OpEntry> resizeOps();
 llvm::ArrayRef<OpEntry> scalarOps();
 llvm::ArrayRef<OpEntry> viewOps();
 
+// A function of every element, and the function of an operator that applies it to floating-point
+// numbers.
+using Unary = Array (*)(const emit::Emitter &, Array);
+template <Unary function> Results formula(OpCall &c) { return function(c.e, c.floats("self")); }
+
 } // namespace cleave::aten

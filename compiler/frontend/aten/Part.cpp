@@ -222,7 +222,7 @@ Results unbind(OpCall &c) {
   return IValue::list(std::move(out));
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kPartOps[] = {
     {"chunk", "T self, i chunks, i dim=0", chunk},
     {"dsplit", "T self, i sections", splitAlong<2, false>},
     {"dsplit", "T self, i[] indices", splitAlong<2, true>},
@@ -248,6 +248,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> partOps() { return kOps; }
+llvm::ArrayRef<OpEntry> partOps() { return kPartOps; }
 
 } // namespace cleave::aten

@@ -6,7 +6,7 @@ namespace cleave::aten {
 namespace {
 
 // `rank` spatial dims; a missing batch dim is put in front and taken away again.
-template <typename Pool> Results overBatch(OpCall &c, int64_t rank, Pool pool) {
+template <typename Pool> Results pooledBatch(OpCall &c, int64_t rank, Pool pool) {
   Array x = c.tensor("self");
   c.e.checkFloat(x);
   if (rankOf(x) != rank + 1 && rankOf(x) != rank + 2)
@@ -41,8 +41,8 @@ emit::PoolOptions optionsOf(OpCall &c, int64_t rank, bool hasDilation) {
 Results withoutPlaces(const Results &pooled) { return IValueList{pooled.values[0], IValue()}; }
 
 template <int64_t rank> Results maxPool(OpCall &c) {
-  return overBatch(c, rank,
-                   [&](Array x) { return emit::maxPool(c.e, x, optionsOf(c, rank, true)); });
+  return pooledBatch(c, rank,
+                     [&](Array x) { return emit::maxPool(c.e, x, optionsOf(c, rank, true)); });
 }
 
 template <int64_t rank> Results maxPoolAndPlaces(OpCall &c) {
@@ -52,7 +52,7 @@ template <int64_t rank> Results maxPoolAndPlaces(OpCall &c) {
 template <int64_t rank> Results averagePool(OpCall &c) {
   emit::PoolOptions options = optionsOf(c, rank, false);
   options.countPadding = c.boolean("count_include_pad");
-  return overBatch(c, rank, [&](Array x) {
+  return pooledBatch(c, rank, [&](Array x) {
     if (!c.has("divisor_override"))
       return emit::averagePool(c.e, x, options);
     return c.e.div(emit::sumPool(c.e, x, options), c.number("divisor_override"));
@@ -77,11 +77,11 @@ Ints outputSize(OpCall &c, Array x, int64_t rank) {
 }
 
 template <int64_t rank> Results adaptiveAverage(OpCall &c) {
-  return overBatch(
+  return pooledBatch(
       c, rank, [&](Array x) { return emit::adaptiveAveragePool(c.e, x, outputSize(c, x, rank)); });
 }
 template <int64_t rank> Results adaptiveMax(OpCall &c) {
-  return withoutPlaces(overBatch(
+  return withoutPlaces(pooledBatch(
       c, rank, [&](Array x) { return emit::adaptiveMaxPool(c.e, x, outputSize(c, x, rank)); }));
 }
 
@@ -90,17 +90,17 @@ constexpr const char *kMax = "T self, i[] kernel_size, i[] stride=[], i[] paddin
 constexpr const char *kAverage = "T self, i[] kernel_size, i[] stride=[], i[] padding=0, "
                                  "b ceil_mode=False, b count_include_pad=True, "
                                  "i? divisor_override=None";
-constexpr const char *kSize = "T self, i?[] output_size";
+constexpr const char *kOutputSize = "T self, i?[] output_size";
 
-constexpr OpEntry kOps[] = {
-    {"_adaptive_avg_pool2d", kSize, adaptiveAverage<2>},
-    {"_adaptive_avg_pool3d", kSize, adaptiveAverage<3>},
-    {"adaptive_avg_pool1d", kSize, adaptiveAverage<1>},
-    {"adaptive_avg_pool2d", kSize, adaptiveAverage<2>},
-    {"adaptive_avg_pool3d", kSize, adaptiveAverage<3>},
-    {"adaptive_max_pool1d", kSize, adaptiveMax<1>},
-    {"adaptive_max_pool2d", kSize, adaptiveMax<2>},
-    {"adaptive_max_pool3d", kSize, adaptiveMax<3>},
+constexpr OpEntry kPoolingOps[] = {
+    {"_adaptive_avg_pool2d", kOutputSize, adaptiveAverage<2>},
+    {"_adaptive_avg_pool3d", kOutputSize, adaptiveAverage<3>},
+    {"adaptive_avg_pool1d", kOutputSize, adaptiveAverage<1>},
+    {"adaptive_avg_pool2d", kOutputSize, adaptiveAverage<2>},
+    {"adaptive_avg_pool3d", kOutputSize, adaptiveAverage<3>},
+    {"adaptive_max_pool1d", kOutputSize, adaptiveMax<1>},
+    {"adaptive_max_pool2d", kOutputSize, adaptiveMax<2>},
+    {"adaptive_max_pool3d", kOutputSize, adaptiveMax<3>},
     {"avg_pool1d", kAverage, averagePool<1>},
     {"avg_pool2d", kAverage, averagePool<2>},
     {"avg_pool3d", kAverage, averagePool<3>},
@@ -113,6 +113,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> poolingOps() { return kOps; }
+llvm::ArrayRef<OpEntry> poolingOps() { return kPoolingOps; }
 
 } // namespace cleave::aten

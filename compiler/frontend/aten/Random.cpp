@@ -118,18 +118,19 @@ Results alphaDropout(OpCall &c) {
        "to 0, or export the model in eval mode");
 }
 
-#define CLEAVE_PLACE "any layout=None, any device=None, any pin_memory=None"
+#define CLEAVE_DRAWN_PLACE "any layout=None, any device=None, any pin_memory=None"
 
 constexpr const char *kDropout = "T input, f p, b train";
-constexpr const char *kSize =
-    "i[] size, *, any generator=None, any names=None, i? dtype=None, " CLEAVE_PLACE;
-constexpr const char *kLike = "T self, *, i? dtype=None, " CLEAVE_PLACE ", any memory_format=None";
+constexpr const char *kDrawnSize =
+    "i[] size, *, any generator=None, any names=None, i? dtype=None, " CLEAVE_DRAWN_PLACE;
+constexpr const char *kDrawnLike =
+    "T self, *, i? dtype=None, " CLEAVE_DRAWN_PLACE ", any memory_format=None";
 constexpr const char *kIntegers =
-    "i high, i[] size, *, any generator=None, i? dtype=None, " CLEAVE_PLACE;
+    "i high, i[] size, *, any generator=None, i? dtype=None, " CLEAVE_DRAWN_PLACE;
 constexpr const char *kIntegersFrom =
-    "i low, i high, i[] size, *, any generator=None, i? dtype=None, " CLEAVE_PLACE;
+    "i low, i high, i[] size, *, any generator=None, i? dtype=None, " CLEAVE_DRAWN_PLACE;
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kRandomOps[] = {
     {"alpha_dropout", kDropout, alphaDropout},
     {"bernoulli", "T self, *, any generator=None", bernoulliOfSelf},
     {"bernoulli", "T self, f p, *, any generator=None", bernoulli},
@@ -141,17 +142,17 @@ constexpr OpEntry kOps[] = {
     {"feature_dropout", kDropout, featureDropout},
     {"native_dropout", "T input, f p, b? train", nativeDropout},
     {"normal_", "T self, f mean=0.0, f std=1.0, *, any generator=None", normalInPlace},
-    {"rand", kSize, drawnNew<emit::uniform>},
-    {"rand_like", kLike, drawnLike<emit::uniform>},
+    {"rand", kDrawnSize, drawnNew<emit::uniform>},
+    {"rand_like", kDrawnLike, drawnLike<emit::uniform>},
     {"randint", kIntegers, randomIntegers},
     {"randint", kIntegersFrom, randomIntegersFrom},
-    {"randn", kSize, drawnNew<emit::normal>},
-    {"randn_like", kLike, drawnLike<emit::normal>},
+    {"randn", kDrawnSize, drawnNew<emit::normal>},
+    {"randn_like", kDrawnLike, drawnLike<emit::normal>},
     {"uniform_", "T self, f from=0.0, f to=1.0, *, any generator=None", uniformInPlace},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> randomOps() { return kOps; }
+llvm::ArrayRef<OpEntry> randomOps() { return kRandomOps; }
 
 } // namespace cleave::aten

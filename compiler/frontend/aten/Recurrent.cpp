@@ -169,7 +169,7 @@ template <Cell cell> Results step(OpCall &c) {
   "T[] params, b has_biases, i num_layers, f dropout, b train, b bidirectional, b batch_first"
 #define CLEAVE_STEP "T w_ih, T w_hh, T? b_ih=None, T? b_hh=None"
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kRecurrentOps[] = {
     {"gru", "T input, T hx, " CLEAVE_NETWORK, network<gruCell>},
     {"gru_cell", "T input, T hx, " CLEAVE_STEP, step<gruCell>},
     {"lstm", "T input, T[] hx, " CLEAVE_NETWORK, lstm},
@@ -182,6 +182,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> recurrentOps() { return kOps; }
+llvm::ArrayRef<OpEntry> recurrentOps() { return kRecurrentOps; }
 
 } // namespace cleave::aten

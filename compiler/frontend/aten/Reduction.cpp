@@ -267,7 +267,7 @@ Results histogram(OpCall &c) {
   return c.e.reduce(Reduction::Sum, c.cast(hit, type), {0});
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kReductionOps[] = {
     {"_cdist_forward", "T x1, T x2, f p, i? compute_mode=None", distances},
     {"all", kDims, logic<emit::Summary::All>},
     {"amax", kDims, minMax<Reduction::Max>},
@@ -324,6 +324,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> reductionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> reductionOps() { return kReductionOps; }
 
 } // namespace cleave::aten

@@ -133,7 +133,7 @@ template <int dims, bool exact>
 constexpr Function nearest = bySize<Interpolation::Nearest, dims, exact>;
 template <bool exact> constexpr Function nearestEither = byEither<Interpolation::Nearest, exact>;
 template <int dims, bool antialias>
-constexpr Function linear = bySize<Interpolation::Linear, dims, antialias>;
+constexpr Function linearly = bySize<Interpolation::Linear, dims, antialias>;
 template <bool antialias>
 constexpr Function linearEither = byEither<Interpolation::Linear, antialias>;
 template <bool antialias> constexpr Function cubic = bySize<Interpolation::Cubic, 2, antialias>;
@@ -143,10 +143,10 @@ constexpr Function cubicEither = byEither<Interpolation::Cubic, antialias>;
 constexpr const char *kGrid =
     "T input, T grid, i interpolation_mode, i padding_mode, b align_corners";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kResizeOps[] = {
     {"_upsample_bicubic2d_aa", kLinear2, cubic<true>},
     {"_upsample_bicubic2d_aa", kLinear, cubicEither<true>},
-    {"_upsample_bilinear2d_aa", kLinear2, linear<2, true>},
+    {"_upsample_bilinear2d_aa", kLinear2, linearly<2, true>},
     {"_upsample_bilinear2d_aa", kLinear, linearEither<true>},
     {"_upsample_nearest_exact1d", kNearest1, nearest<1, true>},
     {"_upsample_nearest_exact1d", kNearest, nearestEither<true>},
@@ -160,9 +160,9 @@ constexpr OpEntry kOps[] = {
     {"grid_sampler_3d", kGrid, gridSample},
     {"upsample_bicubic2d", kLinear2, cubic<false>},
     {"upsample_bicubic2d", kLinear, cubicEither<false>},
-    {"upsample_bilinear2d", kLinear2, linear<2, false>},
+    {"upsample_bilinear2d", kLinear2, linearly<2, false>},
     {"upsample_bilinear2d", kLinear, linearEither<false>},
-    {"upsample_linear1d", kLinear1, linear<1, false>},
+    {"upsample_linear1d", kLinear1, linearly<1, false>},
     {"upsample_linear1d", kLinear, linearEither<false>},
     {"upsample_nearest1d", kNearest1, nearest<1, false>},
     {"upsample_nearest1d", kNearest, nearestEither<false>},
@@ -170,12 +170,12 @@ constexpr OpEntry kOps[] = {
     {"upsample_nearest2d", kNearest, nearestEither<false>},
     {"upsample_nearest3d", kNearest3, nearest<3, false>},
     {"upsample_nearest3d", kNearest, nearestEither<false>},
-    {"upsample_trilinear3d", kLinear3, linear<3, false>},
+    {"upsample_trilinear3d", kLinear3, linearly<3, false>},
     {"upsample_trilinear3d", kLinear, linearEither<false>},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> resizeOps() { return kOps; }
+llvm::ArrayRef<OpEntry> resizeOps() { return kResizeOps; }
 
 } // namespace cleave::aten

@@ -47,17 +47,17 @@ Polynomial floorQuotient(const Polynomial &a, const Polynomial &b) {
   return *divisor > 0 ? a.floorDividedBy(*divisor) : (Polynomial(0) - a).floorDividedBy(-*divisor);
 }
 
-Results add(OpCall &c) {
+Results addNumbers(OpCall &c) {
   if (bothWhole(c) && isWhole(c["alpha"]))
     return IValue(whole(c, "self") + whole(c, "alpha") * whole(c, "other"));
   return IValue(c.number("self") + c.number("alpha") * c.number("other"));
 }
-Results sub(OpCall &c) {
+Results subNumbers(OpCall &c) {
   if (bothWhole(c) && isWhole(c["alpha"]))
     return IValue(whole(c, "self") - whole(c, "alpha") * whole(c, "other"));
   return IValue(c.number("self") - c.number("alpha") * c.number("other"));
 }
-Results mul(OpCall &c) {
+Results mulNumbers(OpCall &c) {
   if (bothWhole(c))
     return IValue(whole(c, "self") * whole(c, "other"));
   return IValue(c.number("self") * c.number("other"));
@@ -117,7 +117,9 @@ bool holds(OpCall &c, Predicate predicate) {
     return *out;
   failOnSymbols(a - b);
 }
-template <Predicate predicate> Results comparison(OpCall &c) { return IValue(holds(c, predicate)); }
+template <Predicate predicate> Results numberComparison(OpCall &c) {
+  return IValue(holds(c, predicate));
+}
 Results least(OpCall &c) { return holds(c, Predicate::LE) ? c["self"] : c["other"]; }
 Results most(OpCall &c) { return holds(c, Predicate::GE) ? c["self"] : c["other"]; }
 template <bool isSame> Results compareTexts(OpCall &c) {
@@ -143,7 +145,7 @@ template <double (*function)(double)> Results rounded(OpCall &c) {
     return c["self"];
   return IValue(truncated(function(c.number("self"))));
 }
-Results absolute(OpCall &c) {
+Results absoluteNumber(OpCall &c) {
   if (isWhole(c["self"])) {
     int64_t number = known(whole(c, "self"));
     return IValue(number < 0 ? Polynomial(0) - Polynomial(number) : Polynomial(number));
@@ -217,7 +219,7 @@ template <int64_t number> Results constant(OpCall &) { return IValue(number); }
 template <bool value> Results answer(OpCall &) { return IValue(value); }
 Results takesGradients(OpCall &c) { return IValue(c.context.gradients); }
 Results nothing(OpCall &) { return IValueList{IValue()}; }
-Results same(OpCall &c) { return c["self"]; }
+Results sameValue(OpCall &c) { return c["self"]; }
 
 // -- lists and strings ----------------------------------------------------------------------------
 int64_t place(OpCall &c, std::string_view name, size_t size) {
@@ -355,14 +357,14 @@ Results sumOfList(OpCall &c) {
   return IValue(out);
 }
 
-constexpr const char *kOne = "n self";
+constexpr const char *kNumber = "n self";
 constexpr const char *kTwo = "n self, n other";
-constexpr const char *kAlpha = "n self, n other, n alpha=1";
+constexpr const char *kScaledNumbers = "n self, n other, n alpha=1";
 constexpr const char *kAny = "any self";
 constexpr const char *kTensor = "T self";
 constexpr const char *kLists = "list self, list other";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kScalarOps[] = {
     {"Bool", kAny, toBool},
     {"Float", kAny, toNumber},
     {"FloatImplicit", kAny, toNumber},
@@ -383,53 +385,53 @@ constexpr OpEntry kOps[] = {
      nothing},
     {"_local_scalar_dense", kTensor, item},
     {"_set_item", "list self, i idx, any el", putItem},
-    {"abs", kOne, absolute},
-    {"add", kAlpha, add},
+    {"abs", kNumber, absoluteNumber},
+    {"add", kScaledNumbers, addNumbers},
     {"add", kLists, joinLists},
     {"and_", "b self, b other", conjunction},
     {"append", "list self, any el", append},
-    {"ceil", kOne, rounded<std::ceil>},
+    {"ceil", kNumber, rounded<std::ceil>},
     {"clear", "list self", clear},
     {"copy", "list self", copyList},
     {"dim", kTensor, rank},
     {"div", "n self, n other, str? rounding_mode=None", divide},
     {"eq", kLists, compareLists<true>},
     {"eq", "str self, str other", compareTexts<true>},
-    {"eq", kTwo, comparison<Predicate::EQ>},
-    {"exp", kOne, real<std::exp>},
+    {"eq", kTwo, numberComparison<Predicate::EQ>},
+    {"exp", kNumber, real<std::exp>},
     {"extend", kLists, extend},
-    {"floor", kOne, rounded<std::floor>},
+    {"floor", kNumber, rounded<std::floor>},
     {"floor_divide", kTwo, floorDivide},
     {"floordiv", kTwo, floorDivide},
-    {"ge", kTwo, comparison<Predicate::GE>},
-    {"gt", kTwo, comparison<Predicate::GT>},
+    {"ge", kTwo, numberComparison<Predicate::GE>},
+    {"gt", kTwo, numberComparison<Predicate::GT>},
     {"insert", "list self, i idx, any el", insert},
     {"is_grad_enabled", "", takesGradients},
     {"is_complex", kTensor, answer<false>},
     {"is_floating_point", kTensor, isFloatingPoint},
     {"item", kAny, item},
-    {"le", kTwo, comparison<Predicate::LE>},
+    {"le", kTwo, numberComparison<Predicate::LE>},
     {"len", "list self", length},
     {"len", "str self", lengthOfText},
     {"len", kTensor, lengthOfTensor},
     {"list", "list self", copyList},
-    {"log", kOne, real<std::log>},
-    {"lt", kTwo, comparison<Predicate::LT>},
+    {"log", kNumber, real<std::log>},
+    {"lt", kTwo, numberComparison<Predicate::LT>},
     {"mod", kTwo, modulo},
-    {"mul", kTwo, mul},
+    {"mul", kTwo, mulNumbers},
     {"mul", "list self, i other", repeatList},
     {"ne", kLists, compareLists<false>},
     {"ne", "str self, str other", compareTexts<false>},
-    {"ne", kTwo, comparison<Predicate::NE>},
-    {"neg", kOne, negate},
+    {"ne", kTwo, numberComparison<Predicate::NE>},
+    {"neg", kNumber, negate},
     {"not_", kAny, negation},
     {"numel", kTensor, count},
     {"or_", "b self, b other", disjunction},
     {"pop", "list self, i idx=-1", pop},
     {"pow", "n self, n exponent", power},
     {"pow", "n a, n b", powerOfIntegers},
-    {"prim::NumToTensor", kOne, toTensor},
-    {"prim::abs", kOne, absolute},
+    {"prim::NumToTensor", kNumber, toTensor},
+    {"prim::abs", kNumber, absoluteNumber},
     {"prim::device", kTensor, device},
     {"prim::dtype", kTensor, dtype},
     {"prim::grad", kTensor, nothing},
@@ -443,21 +445,21 @@ constexpr OpEntry kOps[] = {
     {"prim::min", kTwo, least},
     {"prim::min", "list self", bestOfList<Predicate::LT>},
     {"prim::requires_grad", kTensor, answer<false>},
-    {"prim::unchecked_cast", kAny, same},
-    {"prim::unchecked_unwrap_optional", kAny, same},
+    {"prim::unchecked_cast", kAny, sameValue},
+    {"prim::unchecked_unwrap_optional", kAny, sameValue},
     {"remainder", kTwo, modulo},
     {"reverse", "list self", reverse},
-    {"round", kOne, rounded<std::nearbyint>},
+    {"round", kNumber, rounded<std::nearbyint>},
     {"size", kTensor, sizes},
     {"size", "T self, i dim", size},
     {"slice", "list self, i? start=None, i? end=None, i step=1", sliceList},
-    {"sqrt", kOne, real<std::sqrt>},
-    {"sub", kAlpha, sub},
+    {"sqrt", kNumber, real<std::sqrt>},
+    {"sub", kScaledNumbers, subNumbers},
     {"sum", "list self", sumOfList},
     {"sym_constrain_range", "any size, *, any min=None, any max=None", nothing},
     {"sym_constrain_range_for_size", "any size, *, any min=None, any max=None", nothing},
-    {"sym_float", kOne, toNumber},
-    {"sym_int", kOne, toInteger},
+    {"sym_float", kNumber, toNumber},
+    {"sym_int", kNumber, toInteger},
     {"sym_max", kTwo, most},
     {"sym_min", kTwo, least},
     {"sym_not", kAny, negation},
@@ -466,12 +468,12 @@ constexpr OpEntry kOps[] = {
     {"sym_size", "T self, i dim", size},
     {"tensor_dtype", kTensor, dtype},
     {"truediv", kTwo, trueDivide},
-    {"trunc", kOne, rounded<std::trunc>},
+    {"trunc", kNumber, rounded<std::trunc>},
     {"warn", "any message, any stacklevel=2", nothing},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> scalarOps() { return kOps; }
+llvm::ArrayRef<OpEntry> scalarOps() { return kScalarOps; }
 
 } // namespace cleave::aten

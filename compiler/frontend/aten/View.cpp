@@ -311,49 +311,49 @@ Results unfold(OpCall &c) {
   });
 }
 
-constexpr const char *kSelf = "T self";
-constexpr const char *kSize = "T self, i[] size";
+constexpr const char *kViewed = "T self";
+constexpr const char *kViewSize = "T self, i[] size";
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kViewOps[] = {
     {"_reshape_alias", "T self, i[] size, i[] stride", view},
-    {"_unsafe_view", kSize, view},
-    {"adjoint", kSelf, transposeLast},
-    {"alias", kSelf, alias},
+    {"_unsafe_view", kViewSize, view},
+    {"adjoint", kViewed, transposeLast},
+    {"alias", kViewed, alias},
     {"as_strided", "T self, i[] size, i[] stride, i? storage_offset=None", asStrided},
     {"clone", "T self, *, any memory_format=None", clone},
     {"contiguous", "T self, *, any memory_format=None", contiguous},
-    {"detach", kSelf, detach},
-    {"atleast_1d", kSelf, atLeast<1>},
-    {"atleast_2d", kSelf, atLeast<2>},
-    {"atleast_3d", kSelf, atLeast<3>},
-    {"broadcast_to", kSize, expand},
+    {"detach", kViewed, detach},
+    {"atleast_1d", kViewed, atLeast<1>},
+    {"atleast_2d", kViewed, atLeast<2>},
+    {"atleast_3d", kViewed, atLeast<3>},
+    {"broadcast_to", kViewSize, expand},
     {"expand", "T self, i[] size, *, b implicit=False", expand},
     {"expand_as", "T self, T other", expandAs},
     {"flatten", "T self, i start_dim=0, i end_dim=-1", flatten},
-    {"lift", kSelf, alias},
-    {"lift_fresh", kSelf, alias},
-    {"lift_fresh_copy", kSelf, clone},
-    {"mH", kSelf, transposeLast},
-    {"mT", kSelf, transposeLast},
-    {"matrix_H", kSelf, transposeLast},
+    {"lift", kViewed, alias},
+    {"lift_fresh", kViewed, alias},
+    {"lift_fresh_copy", kViewed, clone},
+    {"mH", kViewed, transposeLast},
+    {"mT", kViewed, transposeLast},
+    {"matrix_H", kViewed, transposeLast},
     {"movedim", "T self, i[] source, i[] destination", moveDims},
     {"moveaxis", "T self, i[] source, i[] destination", moveDims},
-    {"numpy_T", kSelf, reverseDims},
+    {"numpy_T", kViewed, reverseDims},
     {"permute", "T self, i[] dims", permute},
-    {"positive", kSelf, alias},
-    {"prim::data", kSelf, detach},
-    {"ravel", kSelf, ravel},
+    {"positive", kViewed, alias},
+    {"prim::data", kViewed, detach},
+    {"ravel", kViewed, ravel},
     {"requires_grad", "T self, b requires_grad=True", requiresGrad},
     {"reshape", "T self, i[] shape", reshape},
     {"reshape_as", "T self, T other", reshapeAs},
     {"squeeze", "T self, i[]? dim=None", squeeze},
     {"swapaxes", "T self, i axis0, i axis1", swapAxes},
-    {"t", kSelf, transposeMatrix},
+    {"t", kViewed, transposeMatrix},
     {"transpose", "T self, i dim0, i dim1", transpose},
     {"unflatten", "T self, i dim, i[] sizes, any names=None", unflatten},
     {"unfold", "T self, i dimension, i size, i step", unfold},
     {"unsqueeze", "T self, i dim", unsqueeze},
-    {"view", kSize, view},
+    {"view", kViewSize, view},
     {"view_as", "T self, T other", viewAs},
 };
 
@@ -366,6 +366,6 @@ Array stopped(emit::Emitter &e, Array array) {
                     : graph::StopGradientOp::create(e.b, e.loc, array.getType(), array).getResult();
 }
 
-llvm::ArrayRef<OpEntry> viewOps() { return kOps; }
+llvm::ArrayRef<OpEntry> viewOps() { return kViewOps; }
 
 } // namespace cleave::aten

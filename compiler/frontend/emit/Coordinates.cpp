@@ -108,8 +108,8 @@ Values coordinatesOf(const Emitter &e, Value indices) {
 }
 
 // The row-major index of the coordinates in the dims from `first` on.
-static Value linearIndex(const Emitter &e, const Sizes &dims, const Values &coordinates,
-                         int64_t first) {
+static Value linearPosition(const Emitter &e, const Sizes &dims, const Values &coordinates,
+                            int64_t first) {
   Value linear;
   for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
     const Polynomial &size = dims[first + i];
@@ -138,7 +138,7 @@ Value gatherAt(const Emitter &e, Value x, Values coordinates, int64_t first, int
   checkCoordinates(dims, coordinates, first);
   if (coordinates.empty())
     return x;
-  Value linear = linearIndex(e, dims, coordinates, first);
+  Value linear = linearPosition(e, dims, coordinates, first);
   Value flat = e.reshape(x, flattened(dims, first, coordinates.size()));
   return e.gather(flat, linear, first, batch);
 }
@@ -150,7 +150,7 @@ Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, in
   e.checkSameType(x, updates);
   if (coordinates.empty())
     return how == Combine::Replace ? updates : combine(e, x, updates, how);
-  Value linear = linearIndex(e, dims, coordinates, first);
+  Value linear = linearPosition(e, dims, coordinates, first);
   Sizes at = shapeOf(linear), flat = flattened(dims, first, coordinates.size()), rows = flat;
   Polynomial count = product(at);
   rows[first] = count;

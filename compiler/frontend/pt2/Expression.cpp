@@ -7,7 +7,7 @@
 namespace cleave::pt2 {
 namespace {
 
-constexpr int kMaxDepth = 64;
+constexpr int kMaxNesting = 64;
 
 class Reader {
 public:
@@ -80,7 +80,7 @@ private:
 
   Maybe factor(int depth) {
     skipSpace();
-    if (depth > kMaxDepth || at_ >= text_.size())
+    if (depth > kMaxNesting || at_ >= text_.size())
       return std::nullopt;
     if (take('-')) {
       Maybe out = factor(depth + 1);

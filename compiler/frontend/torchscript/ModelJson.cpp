@@ -24,7 +24,7 @@ constexpr const char *kWayOut =
 constexpr uint64_t kMaxBytes = uint64_t(64) << 20;
 constexpr int64_t kFirstWithoutModelJson = 6; // value of protoVersion
 // Limits of nested modules and of the characters of a module's path, which the names below repeat.
-constexpr int kMaxDepth = 100;
+constexpr int kMaxModules = 100;
 constexpr size_t kMaxPath = 1 << 10;
 
 struct DataType {
@@ -178,8 +178,8 @@ private:
 
   // `path` is the module's place in the model; of the model itself it is empty.
   NodeId readModule(const Json &json, const std::string &path, int depth) {
-    if (depth > kMaxDepth || path.size() > kMaxPath)
-      wrong("found modules nested more than ", kMaxDepth, " deep or with more than ", kMaxPath,
+    if (depth > kMaxModules || path.size() > kMaxPath)
+      wrong("found modules nested more than ", kMaxModules, " deep or with more than ", kMaxPath,
             " characters in their names");
     archive_.spend(sizeof(Class) + 4 * path.size());
     Class type;

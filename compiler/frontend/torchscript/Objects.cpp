@@ -9,10 +9,10 @@ namespace cleave::torchscript {
 namespace {
 
 // Limit of nested lists that are compared or printed; deeper ones are different.
-constexpr int kMaxDepth = 64;
+constexpr int kMaxNested = 64;
 // Limits of items that are compared, characters that are printed, entries of a dictionary.
 constexpr int64_t kMaxCompared = 1 << 17;
-constexpr size_t kMaxText = 1 << 16, kMaxEntries = 4096;
+constexpr size_t kMaxPrinted = 1 << 16, kMaxEntries = 4096;
 
 std::optional<double> numberOf(const IValue &value) {
   if (value.isBool())
@@ -31,7 +31,7 @@ bool isReference(const IValue &value) {
 }
 
 bool isEqualWithin(const IValue &a, const IValue &b, int depth, int64_t &compared) {
-  if (depth > kMaxDepth)
+  if (depth > kMaxNested)
     return false;
   if (++compared > kMaxCompared)
     emit::fail("compares lists of more than ", kMaxCompared, " items");
@@ -69,13 +69,13 @@ std::string textWithin(const IValue &value, int depth) {
     return floatText(value.number());
   if (value.isString())
     return value.string();
-  if (!value.isList() || depth > kMaxDepth)
+  if (!value.isList() || depth > kMaxNested)
     return value.kindName();
   std::string out;
   for (const IValue &item : value.items()) {
     out += (&item == value.items().data() ? "" : ", ") + textWithin(item, depth + 1);
-    if (out.size() > kMaxText)
-      emit::fail("prints a list of more than ", kMaxText, " characters");
+    if (out.size() > kMaxPrinted)
+      emit::fail("prints a list of more than ", kMaxPrinted, " characters");
   }
   return value.listRef()->isTuple ? "(" + out + ")" : "[" + out + "]";
 }

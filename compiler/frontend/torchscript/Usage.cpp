@@ -11,10 +11,10 @@ namespace cleave::torchscript {
 namespace {
 
 using EK = Expression::Kind;
-using Visit = std::function<void(const Expression &call)>;
+using VisitNode = std::function<void(const Expression &call)>;
 
 // Recursion: trees are no deeper than the parser allows.
-void visitCalls(const Expression &expression, const Visit &visit) {
+void visitCalls(const Expression &expression, const VisitNode &visit) {
   if (expression.kind == EK::Call)
     visit(expression);
   for (const ExpressionPtr &item : expression.items)
@@ -24,7 +24,7 @@ void visitCalls(const Expression &expression, const Visit &visit) {
     visitCalls(*value, visit);
 }
 
-void visitCalls(const Block &block, const Visit &visit) {
+void visitCalls(const Block &block, const VisitNode &visit) {
   for (const Statement &statement : block) {
     if (statement.target)
       visitCalls(*statement.target, visit);
@@ -35,7 +35,7 @@ void visitCalls(const Block &block, const Visit &visit) {
   }
 }
 
-void visitCalls(const SourceFile &file, const Visit &visit) {
+void visitCalls(const SourceFile &file, const VisitNode &visit) {
   for (const auto &[name, function] : file.functions)
     visitCalls(function.body, visit);
   for (const auto &[name, type] : file.classes)

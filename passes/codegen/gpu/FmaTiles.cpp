@@ -8,9 +8,9 @@ using namespace mlir;
 
 namespace cleave::codegen {
 
-static constexpr int64_t kChunk = 32;   // columns that `multiply` stages at a time
-static constexpr int kRowsAtATime = 16; // that `addProduct` stages
-static constexpr int64_t kChunkStride = kChunk + 1, kPlacedStride = kTileRows + 1;
+static constexpr int64_t kFmaChunk = 32; // columns that `multiply` stages at a time
+static constexpr int kRowsAtATime = 16;  // that `addProduct` stages
+static constexpr int64_t kChunkStride = kFmaChunk + 1, kPlacedStride = kTileRows + 1;
 
 FmaTiles::FmaTiles(GpuKernel &kernel, int64_t blocks, int64_t columns)
     : GpuTiles(kernel, blocks, kSpread * kSpread, kSpread, kTileRows) {
@@ -56,7 +56,7 @@ Value FmaTiles::staged(Value row, int64_t stride, Value column, int64_t offset) 
 
 GpuTiles::Numbers FmaTiles::multiply(const Left &left, int right) {
   const Rows a = left.rows, b = right_[right];
-  const int64_t columns = a.matrix.columns, width = std::min(kChunk, columns),
+  const int64_t columns = a.matrix.columns, width = std::min(kFmaChunk, columns),
                 second = kTileRows * kChunkStride;
   const int side = rowCount();
   return k_.foldBy(width, k_.constant(0), k_.constant(columns), zeros(kTileRows),

@@ -51,7 +51,6 @@ private:
 };
 
 using P = arith::CmpFPredicate;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // ln 2 in two parts, of which the first has zeros at its end.
 constexpr double kLn2High = 0x1.62e42fee00000p-1, kLn2Low = 0x1.a39ef35793c76p-33;
 
@@ -103,10 +102,11 @@ struct ExpandLog : OpRewritePattern<math::LogOp> {
     Value e = d.toNumber(exponent);
     Value low = d.fma(e, d.number(kLn2Low), d.mul(s, series));
     Value result = d.fma(e, d.number(kLn2High), low);
-    Value isFinite = d.is(P::OLT, x, d.number(kInfinity)); // else infinite or NaN: log(x) = x
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    Value isFinite = d.is(P::OLT, x, d.number(infinity)); // else infinite or NaN: log(x) = x
     result = d.choose(isFinite, result, x);
     result = d.choose(d.is(P::OLT, x, d.number(0)), d.number(std::nan("")), result);
-    rewriter.replaceOp(op, d.choose(d.is(P::OEQ, x, d.number(0)), d.number(-kInfinity), result));
+    rewriter.replaceOp(op, d.choose(d.is(P::OEQ, x, d.number(0)), d.number(-infinity), result));
     return success();
   }
 };

@@ -15,8 +15,6 @@ namespace cleave::codegen {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 class AttentionEmitter {
 public:
   AttentionEmitter(GpuKernel &k, program::KernelOp kernel, graph::AttentionOp op)

@@ -16,8 +16,6 @@ namespace cleave::codegen {
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 class AttentionGradEmitter {
 public:
   AttentionGradEmitter(GpuKernel &k, program::KernelOp kernel, graph::AttentionGradOp op)

@@ -6,6 +6,8 @@
 
 namespace cleave::codegen {
 
+using graph::kInfinity;
+
 // The attention of one kernel, and then of one head of the query.
 class GpuScores {
 public:

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace cleave::codegen {
 
 // Threads of a block lie along the columns of a tile, in this many rows at a time.
-static constexpr int kTileRows = kThreads / kGpuTile;
+static constexpr int kRowsAtOnce = kThreads / kGpuTile;
 
 void GpuGroupEmitter::emitTiles() {
   gpu_.setLaunch(threads_.launch);
@@ -24,8 +24,8 @@ void GpuGroupEmitter::emitTiles() {
     index_[factor] = tileStart_[factor] = isTiled(factor) ? k_.mul(at, kGpuTile) : at;
   readTiles();
   gpu_.barrier();
-  SmallVector<Value> thread = gpu_.delinearize(gpu_.thread(), {kTileRows, kGpuTile});
-  for (int row = 0; row < kGpuTile; row += kTileRows) {
+  SmallVector<Value> thread = gpu_.delinearize(gpu_.thread(), {kRowsAtOnce, kGpuTile});
+  for (int row = 0; row < kGpuTile; row += kRowsAtOnce) {
     tile_.column = thread[1];
     tile_.row = k_.add(thread[0], k_.constant(row));
     placeInTile(nest_.inner, nest_.across, tile_.column, tile_.row);
@@ -50,7 +50,7 @@ void GpuGroupEmitter::placeInTile(int columnFactor, int rowFactor, Value column,
 // Rows of a tile in shared memory are one element longer, so that neither direction meets one bank
 // again.
 void GpuGroupEmitter::readTiles() {
-  SmallVector<Value> thread = gpu_.delinearize(gpu_.thread(), {kTileRows, kGpuTile});
+  SmallVector<Value> thread = gpu_.delinearize(gpu_.thread(), {kRowsAtOnce, kGpuTile});
   llvm::DenseMap<const Access *, Value> arrays;
   for (const Access &access : nest_.operands)
     if (access.strides[nest_.across] == 1 && access.strides[nest_.inner] != 1 && arrays.size() < 4)
@@ -59,7 +59,7 @@ void GpuGroupEmitter::readTiles() {
     Value array = arrays.lookup(&access);
     if (!array)
       continue;
-    for (int row = 0; row < kGpuTile; row += kTileRows) {
+    for (int row = 0; row < kGpuTile; row += kRowsAtOnce) {
       Value inTile = k_.add(thread[0], k_.constant(row));
       placeInTile(nest_.across, nest_.inner, thread[1], inTile);
       k_.when(valid_, [&] {

@@ -9,14 +9,14 @@ using namespace mlir;
 namespace cleave::codegen {
 
 static constexpr int64_t kMostKept = 128; // columns of a left factor that is kept
-static constexpr int64_t kChunk = 64;     // columns of other left factors that are staged at a time
+static constexpr int64_t kMmaChunk = 64;  // columns of other left factors that are staged at a time
 static constexpr int kPiece = 8;          // elements that a thread copies at a time: 16 bytes
 static constexpr int kInFlight = 4;       // pieces that a thread reads before it writes them
 
 // Wide matrices have tiles of 32 columns, so that shared memory stays within 48 KiB.
 MmaTiles::MmaTiles(GpuKernel &kernel, int64_t blocks, Type element, int64_t columns, int side)
     : GpuTiles(kernel, blocks, kWarps * kWarp, kLanesPerRow, columns > kMostKept ? 32 : side),
-      element_(element), chunk_(columns > kMostKept ? kChunk : paddedWidth(columns)) {
+      element_(element), chunk_(columns > kMostKept ? kMmaChunk : paddedWidth(columns)) {
   SmallVector<Value> at = k_.delinearize(thread_, {kWarps, 2, 2, 8}); // warp, bits 4 and 3, lane%8
   firstOfWarp_ = k_.mul(at[0], 16);
   laneRight_ = k_.mul(at[1], 8);

@@ -43,22 +43,22 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::create(size_t bytes) {
 namespace {
 
 // `process/descriptor/inode/bytes`
-struct Ticket {
+struct Address {
   uint64_t process = 0, descriptor = 0, inode = 0, bytes = 0;
 };
 
 // Digits and three slashes, nothing else.
-std::optional<Ticket> parse(const std::string &text) {
-  Ticket ticket;
+std::optional<Address> parse(const std::string &text) {
+  Address address;
   const char *at = text.data(), *end = at + text.size();
-  for (uint64_t *field : {&ticket.process, &ticket.descriptor, &ticket.inode, &ticket.bytes}) {
+  for (uint64_t *field : {&address.process, &address.descriptor, &address.inode, &address.bytes}) {
     auto [next, error] = std::from_chars(at, end, *field);
-    bool isLast = field == &ticket.bytes;
+    bool isLast = field == &address.bytes;
     if (error != std::errc() || (isLast ? next != end : next == end || *next != '/'))
       return std::nullopt;
     at = next + 1;
   }
-  return ticket;
+  return address;
 }
 
 // An open file, closed at the end of its scope.
@@ -83,28 +83,28 @@ Result<std::unique_ptr<SharedMemory>> SharedMemory::open(const std::string &text
   auto refuse = [&](const char *why) {
     return Status::lost("'", text, "' is not shared memory of this job: ", why);
   };
-  std::optional<Ticket> ticket = parse(text);
-  if (!ticket)
+  std::optional<Address> address = parse(text);
+  if (!address)
     return refuse("expected PROCESS/DESCRIPTOR/INODE/BYTES in digits");
-  if (ticket->bytes != (bytes ? bytes : 1))
+  if (address->bytes != (bytes ? bytes : 1))
     return refuse("its size is not that of the group");
   // O_PATH opens nothing, so that a look at a foreign file has no effect on it.
-  std::string path = concat("/proc/", ticket->process, "/fd/", ticket->descriptor);
+  std::string path = concat("/proc/", address->process, "/fd/", address->descriptor);
   Descriptor seen(::open(path.c_str(), O_PATH | O_CLOEXEC));
   struct stat info{};
   if (seen.number < 0 || fstat(seen.number, &info) != 0)
     return failed("open");
   CLEAVE_TRY_ASSIGN(dev_t device, deviceOfMemory());
-  if (!S_ISREG(info.st_mode) || info.st_dev != device || info.st_ino != ticket->inode)
+  if (!S_ISREG(info.st_mode) || info.st_dev != device || info.st_ino != address->inode)
     return refuse("there is something else");
   if (info.st_uid != geteuid())
     return refuse("it belongs to another user");
-  if (static_cast<uint64_t>(info.st_size) != ticket->bytes)
+  if (static_cast<uint64_t>(info.st_size) != address->bytes)
     return refuse("it has another size");
   int descriptor = ::open(concat("/proc/self/fd/", seen.number).c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0)
     return failed("open");
-  std::unique_ptr<SharedMemory> memory(new SharedMemory(descriptor, ticket->bytes));
+  std::unique_ptr<SharedMemory> memory(new SharedMemory(descriptor, address->bytes));
   if ((fcntl(descriptor, F_GET_SEALS) & kSeals) != kSeals)
     return refuse("its size may change");
   CLEAVE_TRY(memory->map());

@@ -5,7 +5,7 @@
 
 namespace cleave::device::blas {
 
-static Result<BlasTable> findAll() {
+static Result<BlasTable> findBlas() {
   CLEAVE_TRY_ASSIGN(SharedLibrary library,
                     SharedLibrary::open({"libcublasLt.so.13", "libcublasLt.so.12"}));
   BlasTable t;
@@ -28,7 +28,7 @@ static Result<BlasTable> findAll() {
 }
 
 Result<const BlasTable *> loadBlas() {
-  static const Result<BlasTable> table = findAll();
+  static const Result<BlasTable> table = findBlas();
   if (!table)
     return table.status();
   return &*table;

@@ -5,7 +5,7 @@
 
 namespace cleave::device::dnn {
 
-static Result<DnnTable> findAll() {
+static Result<DnnTable> findDnn() {
   CLEAVE_TRY_ASSIGN(SharedLibrary library, SharedLibrary::open({"libcudnn.so.9"}));
   DnnTable t;
   library.find("cudnnGetVersion", t.getVersion);
@@ -25,7 +25,7 @@ static Result<DnnTable> findAll() {
 }
 
 Result<const DnnTable *> loadDnn() {
-  static const Result<DnnTable> table = findAll();
+  static const Result<DnnTable> table = findDnn();
   if (!table)
     return table.status();
   return &*table;

@@ -6,7 +6,7 @@
 namespace cleave::device::driver {
 namespace {
 
-Result<DriverTable> findAll() {
+Result<DriverTable> findDriver() {
   CLEAVE_TRY_ASSIGN(SharedLibrary library, SharedLibrary::open({"libcuda.so.1"}));
   DriverTable t;
   library.find("cuInit", t.init);
@@ -65,7 +65,7 @@ bool isLost(int error) {
 } // namespace
 
 Result<const DriverTable *> loadDriver() {
-  static const Result<DriverTable> table = findAll();
+  static const Result<DriverTable> table = findDriver();
   if (!table)
     return table.status();
   return &*table;

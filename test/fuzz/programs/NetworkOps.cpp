@@ -11,7 +11,7 @@ namespace cleave::fuzz {
 
 namespace {
 
-Type typeOf(Value value, const Sizes &shape) {
+Type tensorTypeOf(Value value, const Sizes &shape) {
   return RankedTensorType::get(shape, graph::elementTypeOf(value));
 }
 
@@ -96,7 +96,7 @@ void addProduct(GraphMaker &m) {
       free.push_back(rhs[dim]);
   if (!m.fits(free))
     return;
-  Value y = m.find([&](Value v) { return v.getType() == typeOf(x, rhs); });
+  Value y = m.find([&](Value v) { return v.getType() == tensorTypeOf(x, rhs); });
   if (!y)
     y = m.choose().chance(70) ? m.parameter(rhs) : m.argument(rhs);
   m.add(graph::DotGeneralOp::create(m.builder(), m.loc(), x, m.limited(y, 4), lhsBatch, rhsBatch,
@@ -114,7 +114,7 @@ void addLayer(GraphMaker &m) {
     return;
   bool isTransposed = m.choose().chance(40);
   Value weight = m.find([&](Value v) {
-    return v.getType() == typeOf(x, isTransposed ? Sizes{out, width} : Sizes{width, out}) &&
+    return v.getType() == tensorTypeOf(x, isTransposed ? Sizes{out, width} : Sizes{width, out}) &&
            isa<BlockArgument>(v);
   });
   if (!weight)
@@ -142,7 +142,7 @@ void addConvolution(GraphMaker &m) {
   weight.insert(weight.end(), w.kernel.begin(), w.kernel.end());
   if (!w.valid || !m.fits(result) || !m.fits(weight))
     return;
-  m.add(graph::ConvOp::create(m.builder(), m.loc(), typeOf(x, result), x, m.parameter(weight),
+  m.add(graph::ConvOp::create(m.builder(), m.loc(), tensorTypeOf(x, result), x, m.parameter(weight),
                               w.strides, w.dilations, w.padsLow, w.padsHigh, groups),
         m.bound(x) * 9 * static_cast<double>(weight[1]));
 }
@@ -157,8 +157,8 @@ void addPool(GraphMaker &m) {
     return;
   auto kind = m.choose().chance(50) ? graph::PoolKind::Average : graph::PoolKind::Max;
   bool countsPadding = kind == graph::PoolKind::Average && m.choose().chance(50);
-  m.add(graph::PoolOp::create(m.builder(), m.loc(), typeOf(x, result), x, kind, w.kernel, w.strides,
-                              w.dilations, w.padsLow, w.padsHigh, countsPadding),
+  m.add(graph::PoolOp::create(m.builder(), m.loc(), tensorTypeOf(x, result), x, kind, w.kernel,
+                              w.strides, w.dilations, w.padsLow, w.padsHigh, countsPadding),
         m.bound(x));
 }
 

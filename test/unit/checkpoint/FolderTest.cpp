@@ -15,7 +15,7 @@ using namespace cleave;
 using namespace cleave::checkpoint;
 namespace fs = std::filesystem;
 
-static const std::vector<Sharded> kOne{{"w", {3}, {{0}}}};
+static const std::vector<Sharded> kOneRank{{"w", {3}, {{0}}}};
 
 // The names in a folder, in order.
 static std::vector<std::string> namesIn(const std::string &folder) {
@@ -80,7 +80,7 @@ TEST_CASE("the death of its owner releases a folder, and what it left is removed
 TEST_CASE("a rank that cannot write is named on all ranks, and the folder stays as it was") {
   Folder folder;
   std::string run = folder / "run";
-  REQUIRE(saveAll(run, {1}, kOne, 1));
+  REQUIRE(saveAll(run, {1}, kOneRank, 1));
   std::vector<std::unique_ptr<comm::World>> worlds = comm::makeLocalWorlds(2);
   std::vector<Status> statuses(2);
   std::vector<std::thread> threads;

@@ -16,10 +16,10 @@ const std::vector<std::string> kFloats = {"f16", "bf16", "f32", "f64"};
 std::string matrix(const std::string &element) { return "tensor<5x37x" + element + ">"; }
 
 // One group that computes all of `results`, each a graph op on %a and %b with its type.
-struct Result {
+struct TypedResult {
   std::string op, type;
 };
-std::string group(const std::string &operand, const std::vector<Result> &results) {
+std::string group(const std::string &operand, const std::vector<TypedResult> &results) {
   std::string types, values, outer, body;
   for (size_t i = 0; i < results.size(); ++i) {
     std::string comma = i ? ", " : "", number = std::to_string(i);
@@ -47,7 +47,7 @@ double toleranceOf(const std::string &element) {
 TEST_CASE("integers of every width, with and without a sign, wrap around and do not trap") {
   for (const std::string &element : kIntegers) {
     std::string type = matrix(element);
-    std::vector<Result> results;
+    std::vector<TypedResult> results;
     for (const char *op : {"add", "mul", "div", "rem", "max", "min", "and", "or", "xor",
                            "shift_left", "shift_right"})
       results.push_back({std::string(op) + " %a, %b : " + type, type});
@@ -71,7 +71,7 @@ TEST_CASE("casts between all element types") {
   all.insert(all.end(), kFloats.begin(), kFloats.end());
   all.push_back("i1");
   for (const std::string &from : all) {
-    std::vector<Result> results;
+    std::vector<TypedResult> results;
     for (const std::string &to : all)
       results.push_back({"cast %a : " + matrix(from) + " -> " + matrix(to), matrix(to)});
     INFO(from);
@@ -86,7 +86,7 @@ TEST_CASE("casts between all element types") {
 TEST_CASE("floats of every width are computed with at least single precision") {
   for (const std::string &element : kFloats) {
     std::string type = matrix(element);
-    std::vector<Result> results;
+    std::vector<TypedResult> results;
     for (const char *op : {"add", "mul", "div", "max", "min", "pow"})
       results.push_back({std::string(op) + " %a, %b : " + type, type});
     std::vector<std::string> functions = {"neg",   "abs",   "exp",  "log",  "sqrt",
@@ -110,7 +110,7 @@ TEST_CASE("reductions of every element type, over rows and over columns") {
   for (const std::string &element : all)
     for (auto [dims, shape] : {std::pair("[1]", "5x"), std::pair("[0]", "37x")}) {
       std::string type = matrix(element), reduced = std::string("tensor<") + shape + element + ">";
-      std::vector<Result> results;
+      std::vector<TypedResult> results;
       for (const char *kind : {"sum", "max", "min"})
         results.push_back(
             {std::string("reduce ") + kind + " %a over " + dims + " : " + type + " -> " + reduced,

@@ -11,7 +11,6 @@
 #include <cstring>
 
 using cleave::test::KernelCase;
-using cleave::test::kSoftmax;
 using cleave::test::sized;
 using cleave::test::worstDifference;
 
@@ -96,8 +95,8 @@ TEST_CASE("negative numbers have whole powers") {
 }
 
 TEST_CASE("softmax is one kernel, in place too") {
-  checkSizes({.text = kSoftmax});
-  checkSizes({.text = kSoftmax, .inPlace = {{0, 0}}});
+  checkSizes({.text = cleave::test::kSoftmax});
+  checkSizes({.text = cleave::test::kSoftmax, .inPlace = {{0, 0}}});
 }
 
 TEST_CASE("layer norm with a residual sum and saved statistics is one kernel, in place too") {

@@ -10,7 +10,7 @@ using namespace cleave;
 using namespace cleave::comm;
 using namespace std::chrono_literals;
 
-static double secondsSince(std::chrono::steady_clock::time_point begun) {
+static double elapsedSince(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("a rank without progress is lost after the timeout, and named with wha
                     findings.expect(status.kind() == StatusKind::Lost &&
                                         status.message().find(wanted) == 0,
                                     "found: " + status.message());
-                    double seconds = secondsSince(begun);
+                    double seconds = elapsedSince(begun);
                     findings.expect(seconds > 0.9 && seconds < 4.5, concat("took ", seconds));
                     std::this_thread::sleep_for(500ms); // so that the others do not miss this rank
                   },
@@ -83,7 +83,7 @@ TEST_CASE("a rank of this machine that has ended is lost at once") {
               auto begun = std::chrono::steady_clock::now();
               Status status = barrier.wait("saving");
               findings.expect(status.message().find("rank 1 ended while") == 0, status.message());
-              findings.expect(secondsSince(begun) < 30, "took too long");
+              findings.expect(elapsedSince(begun) < 30, "took too long");
               std::this_thread::sleep_for(1s);
             }) == "");
     }

@@ -10,8 +10,8 @@
 using namespace cleave;
 using namespace cleave::data;
 
-static const std::vector<InputDescription> kInputs{{"x", DType::F32, {2, 3}},
-                                                   {"y", DType::I64, {2}, 10, true}};
+static const std::vector<InputDescription> kFed{{"x", DType::F32, {2, 3}},
+                                                {"y", DType::I64, {2}, 10, true}};
 
 // One batch of the two inputs, in the format of the file's ending.
 static std::string batch(const Folder &folder, const std::string &ending, std::vector<int32_t> y,
@@ -55,7 +55,7 @@ TEST_CASE("a command writes batches as .npy arrays or as safetensors, until it e
     auto [batches, message] = readAll(folder, first + second + first + second);
     CHECK(message == "");
     REQUIRE(batches == std::vector<std::string>{first, second, first, second});
-    BatchSource source(kInputs, "the data command 'cat'");
+    BatchSource source(kFed, "the data command 'cat'");
     REQUIRE(source.set(7, {batches[0], batches[1]}));
     std::vector<int64_t> y(2);
     std::vector<float> x(2);
@@ -97,7 +97,7 @@ TEST_CASE("a command that fails, or writes something else, is named with what it
 
 TEST_CASE("arrays that do not fit the inputs are refused with the step") {
   Folder folder;
-  BatchSource source(kInputs, "the data command 'cat'");
+  BatchSource source(kFed, "the data command 'cat'");
   CHECK(
       source.set(4, {batch(folder, ".npy", {1, 2}, {3, 2})}).message() ==
       "the data command 'cat' wrote `x` as f32[3, 2], expected f32[2, 3], in the batch of step 4");

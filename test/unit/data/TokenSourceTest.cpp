@@ -9,7 +9,7 @@
 using namespace cleave;
 using namespace cleave::data;
 
-static const std::vector<InputDescription> kInputs{{"tokens", DType::I64, {2, 4}},
+static const std::vector<InputDescription> kTokens{{"tokens", DType::I64, {2, 4}},
                                                    {"logits.label", DType::I64, {2, 4}}};
 
 static std::string text(const DataSource &source, size_t input, int64_t step,
@@ -21,7 +21,7 @@ static std::string text(const DataSource &source, size_t input, int64_t step,
 
 TEST_CASE("a text is divided into windows, and the label is the next byte") {
   Folder folder;
-  auto source = DataSource::open({{folder.write("t.txt", "abcdefghijklmnopqrs")}}, kInputs);
+  auto source = DataSource::open({{folder.write("t.txt", "abcdefghijklmnopqrs")}}, kTokens);
   INFO(source.status().message());
   REQUIRE(source);
   CHECK((*source)->samples() == 4); // 19 bytes: the last label is the 17th
@@ -103,7 +103,7 @@ TEST_CASE("several token files follow each other, and no window has tokens of tw
   folder.write("a.txt", "abcdefghij"); // two windows and their label
   folder.write("b.txt", "xyz");        // too short
   folder.write("c.txt", "ABCDE");
-  auto source = DataSource::open({{folder / "?.txt"}}, kInputs);
+  auto source = DataSource::open({{folder / "?.txt"}}, kTokens);
   INFO(source.status().message());
   REQUIRE(source);
   CHECK((*source)->samples() == 3);
@@ -118,7 +118,7 @@ TEST_CASE("a last batch of windows is padded with labels that the loss ignores")
   Folder folder;
   DataOptions options{{folder.write("t.txt", "abcdefghijklm")}};
   options.lastBatch = LastBatch::Pad;
-  auto inputs = kInputs;
+  auto inputs = kTokens;
   inputs[1].vocabulary = 128;
   auto source = DataSource::open(options, inputs);
   INFO(source.status().message());
@@ -130,7 +130,7 @@ TEST_CASE("a last batch of windows is padded with labels that the loss ignores")
   CHECK(text(**source, 0, 2, {0, 0}, {2, 4}) == "abcdefgh"); // the next epoch begins
 }
 
-static std::string problem(const DataOptions &options,
+static std::string refusal(const DataOptions &options,
                            const std::vector<InputDescription> &inputs) {
   return DataSource::open(options, inputs).status().message();
 }
@@ -139,19 +139,19 @@ TEST_CASE("models that do not read tokens, and files that are too short, are rej
   Folder folder;
   std::string path = folder.write("t.txt", "abcd");
   std::string way = "; give FILE.npz, FILE.safetensors or NAME=FILE.npy";
-  CHECK(problem({{path}}, kInputs) ==
+  CHECK(refusal({{path}}, kTokens) ==
         "found 4 tokens in " + path + ", expected at least 5 for one window of 4 tokens");
-  CHECK(problem({{path}}, {{"x", DType::F32, {2, 4}}}) ==
+  CHECK(refusal({{path}}, {{"x", DType::F32, {2, 4}}}) ==
         "found the token file " + path + ", but input `x` is f32[2, 4], not tokens" + way);
-  CHECK(problem({{path}}, {{"a", DType::I64, {2, 4}}, {"b", DType::I64, {2, 3}}}) ==
+  CHECK(refusal({{path}}, {{"a", DType::I64, {2, 4}}, {"b", DType::I64, {2, 3}}}) ==
         "found the token file " + path + ", but `a` [2, 4] and `b` [2, 3] differ in size" + way);
   DataOptions inference{{path}};
   inference.mayHaveLabels = false;
-  CHECK(problem(inference, {{"a", DType::I64, {1, 2}}, {"b", DType::I64, {1, 2}}})
+  CHECK(refusal(inference, {{"a", DType::I64, {1, 2}}, {"b", DType::I64, {1, 2}}})
             .find("it is unknown which of `a` and `b` takes the tokens") != std::string::npos);
   std::vector<float> values(4);
   REQUIRE(writeNpy(folder / "f.npy", {"", DType::F32, {4}, values.data()}));
-  CHECK(problem({{folder / "f.npy"}}, kInputs)
+  CHECK(refusal({{folder / "f.npy"}}, kTokens)
             .find("with f32[4], expected a one-dimensional integer array") != std::string::npos);
 }
 

@@ -13,10 +13,10 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-enum Model { kMlp, kGpt, kResnet = 4 };
+enum Model { kMlpCase, kGptCase, kResnetCase = 4 };
 
 driver::CompileOptions optionsFor(const std::string &device, const Split &split,
-                                  Model which = kMlp) {
+                                  Model which = kMlpCase) {
   const ModelCase &model = bundledCases()[which];
   ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, split);
@@ -24,7 +24,7 @@ driver::CompileOptions optionsFor(const std::string &device, const Split &split,
   return options;
 }
 
-plan::Plan planFor(const std::string &device, const Split &split, Model which = kMlp) {
+plan::Plan planFor(const std::string &device, const Split &split, Model which = kMlpCase) {
   driver::Compilation c(optionsFor(device, split, which));
   Status status = driver::compileTo(c, "artifact");
   INFO((status ? "" : status.message()));
@@ -78,7 +78,7 @@ TEST_CASE("mistakes about devices have a message with a way out") {
 }
 
 TEST_CASE("the verifier finds every dropped wait and every instruction in a wrong queue") {
-  plan::Plan plan = planFor("", {4, "dp=2,tp=2", 1, "megatron"}, kGpt);
+  plan::Plan plan = planFor("", {4, "dp=2,tp=2", 1, "megatron"}, kGptCase);
   int dropped = 0, moved = 0;
   for (plan::Segment &segment : *plan.mutable_programs(0)->mutable_segments())
     for (plan::Instruction &instruction : *segment.mutable_instructions()) {
@@ -102,7 +102,7 @@ TEST_CASE("the verifier finds every dropped wait and every instruction in a wron
 
 TEST_CASE(
     "convolutions by generated kernels need no workspace, and are priced as they are planned") {
-  driver::CompileOptions library = optionsFor("", {1}, kResnet), direct = library;
+  driver::CompileOptions library = optionsFor("", {1}, kResnetCase), direct = library;
   direct.directConvolution = true;
   driver::Compilation byLibrary(library), byKernels(direct);
   REQUIRE(driver::compileTo(byLibrary, "artifact").isOk());
@@ -127,7 +127,7 @@ TEST_CASE(
 
 TEST_CASE("attention and its gradient are kernels on GPUs, in all types") {
   for (const char *dtype : {"f32", "bf16"}) {
-    driver::CompileOptions options = optionsFor("cuda:sm_90", {1}, kGpt);
+    driver::CompileOptions options = optionsFor("cuda:sm_90", {1}, kGptCase);
     options.dtype = dtype;
     driver::Compilation c(options);
     REQUIRE(driver::compileTo(c, "program").isOk());

@@ -33,7 +33,7 @@ StepModel modelOf(mlir::ModuleOp module) {
 }
 
 // A plan of the enumeration.
-struct Found {
+struct Best {
   double seconds = 0;
   int64_t bytes = 0;
 };
@@ -78,14 +78,14 @@ public:
     const double unlimited = boundIn(kUnlimitedBytes);
     int binding = 0;
     std::set<int64_t> limits;
-    for (const Found &limit : found_) {
+    for (const Best &limit : found_) {
       if (!limits.insert(limit.bytes).second)
         continue;
       const double bound = boundIn(limit.bytes);
       if (std::getenv("CLEAVE_SHOW"))
         std::cout << limit.bytes << " bytes: " << limit.seconds << " s, bound " << bound << "\n";
       binding += bound > unlimited * (1 + 1e-6);
-      for (const Found &plan : found_)
+      for (const Best &plan : found_)
         if (plan.bytes <= limit.bytes)
           CHECK(bound <= plan.seconds * (1 + 1e-8));
     }
@@ -104,7 +104,7 @@ public:
 
   // Bytes of the smallest plan.
   int64_t least() const {
-    auto isLess = [](const Found &a, const Found &b) { return a.bytes < b.bytes; };
+    auto isLess = [](const Best &a, const Best &b) { return a.bytes < b.bytes; };
     return std::min_element(found_.begin(), found_.end(), isLess)->bytes;
   }
 
@@ -148,7 +148,7 @@ private:
   Mesh mesh_;
   cluster::Cluster shared_;
   StepModel model_;
-  std::vector<Found> found_;
+  std::vector<Best> found_;
 };
 
 // Random fates: all ops with one probability, some of them from kept results.

@@ -20,15 +20,15 @@ using namespace cleave;
 namespace {
 
 // A file of the pin that gathers a parameter like this.
-class GatherPin {
+class PinFile {
 public:
-  GatherPin(const std::string &name, const std::string &gathered)
+  PinFile(const std::string &name, const std::string &gathered)
       : path_(std::filesystem::temp_directory_path() /
               ("cleave-" + gathered + std::to_string(getpid()) + ".json")) {
     REQUIRE(writeFile(path_, R"({"pins": [{"name": ")" + name + R"(", "gathered": ")" + gathered +
                                  "\"}]}"));
   }
-  ~GatherPin() { std::filesystem::remove(path_); }
+  ~PinFile() { std::filesystem::remove(path_); }
   const std::string &path() const { return path_; }
 
 private:
@@ -99,10 +99,10 @@ TEST_CASE("parameters stay gathered where memory is ample, and are gathered agai
   CHECK(tight.seconds > ample.seconds);
 
   // The other way round both are slower, or do not fit.
-  const GatherPin again(*ample.kept.begin(), "again");
+  const PinFile again(*ample.kept.begin(), "again");
   options.pin = again.path();
   CHECK(storageIn(options, 0).seconds > ample.seconds);
-  const GatherPin keep(*tight.again.begin(), "keep");
+  const PinFile keep(*tight.again.begin(), "keep");
   options.pin = keep.path();
   driver::Compilation kept(options);
   kept.options.memoryBytes = budget;

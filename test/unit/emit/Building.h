@@ -6,6 +6,8 @@
 
 namespace cleave::emit {
 
+inline const Polynomial batch = Polynomial::symbol("batch"), seq = Polynomial::symbol("seq");
+
 class Building {
 public:
   // `arguments` (`%x: tensor<…>, …`) are those of the function, which has no results.

@@ -9,7 +9,6 @@ using namespace cleave;
 using namespace cleave::emit;
 
 static const char *kSequence = R"(%x: tensor<?x?x64xf32, #graph.dims<["batch", "seq", ""]>>)";
-static const Polynomial batch = Polynomial::symbol("batch"), seq = Polynomial::symbol("seq");
 
 TEST_CASE("a reshape keeps the number of elements, also with symbols") {
   Building at(kSequence);

@@ -10,8 +10,6 @@ using namespace cleave::emit;
 
 namespace {
 
-const Polynomial batch = Polynomial::symbol("batch"), seq = Polynomial::symbol("seq");
-
 std::string known(Building &at, Value value) {
   Sizes out;
   std::optional<SizeTensor> sizes = at.evaluator.sizes(value);

@@ -31,7 +31,7 @@ private:
   std::string path_;
 };
 
-std::string refusal(const std::string &content) {
+std::string refusalOfFile(const std::string &content) {
   TemporaryFile file(content);
   std::string message = RateFile::read(file.path()).status().message();
   size_t at = message.find(file.path());
@@ -77,12 +77,13 @@ TEST_CASE("the rates of a file are those of the optimizer, and groups keep their
 }
 
 TEST_CASE("a file that cannot be read names the line") {
-  CHECK(refusal("0.1\nfast\n") ==
+  CHECK(refusalOfFile("0.1\nfast\n") ==
         "line 2 of 'FILE' is `fast`, expected a learning rate in every line, or a step and a "
         "learning rate in every line");
-  CHECK(refusal("0.1\n2 0.1\n").starts_with("line 2 of 'FILE' is `2 0.1`, expected"));
-  CHECK(refusal("-0.1\n").starts_with("line 1 of 'FILE' is `-0.1`, expected"));
-  CHECK(refusal("nan\n").starts_with("line 1 of 'FILE' is `nan`, expected"));
-  CHECK(refusal("5 0.1\n4 0.1\n") == "line 2 of 'FILE' is of step 4, expected one of at least 5");
-  CHECK(refusal("# nothing\n") == "'FILE' has no learning rate, expected one in every line");
+  CHECK(refusalOfFile("0.1\n2 0.1\n").starts_with("line 2 of 'FILE' is `2 0.1`, expected"));
+  CHECK(refusalOfFile("-0.1\n").starts_with("line 1 of 'FILE' is `-0.1`, expected"));
+  CHECK(refusalOfFile("nan\n").starts_with("line 1 of 'FILE' is `nan`, expected"));
+  CHECK(refusalOfFile("5 0.1\n4 0.1\n") ==
+        "line 2 of 'FILE' is of step 4, expected one of at least 5");
+  CHECK(refusalOfFile("# nothing\n") == "'FILE' has no learning rate, expected one in every line");
 }

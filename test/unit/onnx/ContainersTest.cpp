@@ -8,8 +8,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kInt64 = 7, kBool = 9;
-
 ValueInfo sequenceInfo(const std::string &name, const std::vector<int64_t> &dims) {
   ValueInfo info = tensorInfo(name, kFloat, dims);
   info.isSequence = true;

@@ -9,8 +9,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kInt64 = 7, kBool = 9;
-
 Graph branch(std::vector<Node> nodes) {
   Graph graph;
   graph.outputs = {tensorInfo(nodes.back().outputs[0], kFloat, {2})};

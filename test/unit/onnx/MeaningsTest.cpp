@@ -9,8 +9,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kUint8 = 2, kInt64 = 7;
-
 Model modelOf(const Node &node, std::vector<ValueInfo> inputs, const ValueInfo &output) {
   Model model = emptyModel();
   model.graph.inputs = std::move(inputs);

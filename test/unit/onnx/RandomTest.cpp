@@ -9,7 +9,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kInt32 = 6;
 constexpr int64_t kCount = 4096;
 
 Attribute shapeAttribute() {

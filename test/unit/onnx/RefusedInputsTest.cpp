@@ -7,8 +7,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kInt64 = 7, kString = 8, kBool = 9;
-
 std::string saidOf(const Model &model, const ImportOptions &options = {}) {
   SmallModel file(model);
   Status status = importModel(file.path(), options).status;

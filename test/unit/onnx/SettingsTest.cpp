@@ -8,8 +8,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kInt64 = 7;
-
 StoredTensor storedIntegers(const std::string &name, const std::vector<int64_t> &values) {
   StoredTensor tensor;
   tensor.name = name;
@@ -20,7 +18,7 @@ StoredTensor storedIntegers(const std::string &name, const std::vector<int64_t> 
   return tensor;
 }
 
-std::vector<std::string> parametersOf(const Computed &computed) {
+std::vector<std::string> trainedParameters(const Computed &computed) {
   std::vector<std::string> names;
   for (const Argument &argument : computed.arguments)
     if (argument.role == "parameter")
@@ -61,7 +59,7 @@ TEST_CASE("scales that follow from named constants by several operators are know
   Computed computed = resized(model);
   REQUIRE(computed.status.message() == "");
   CHECK(computed.outputs.at("y").values == std::vector<double>{1, 1, 2, 2});
-  CHECK(parametersOf(computed).empty());
+  CHECK(trainedParameters(computed).empty());
 }
 
 TEST_CASE("a region that follows from named constants is known where scales are left out") {
@@ -105,7 +103,7 @@ TEST_CASE("an operand that is data is not a setting even if a setting follows fr
   model.graph.outputs = {tensorInfo("z", kFloat, {2})};
   Computed computed = resized(model);
   REQUIRE(computed.status.message() == "");
-  CHECK(parametersOf(computed) == std::vector<std::string>{"weight", "bound"});
+  CHECK(trainedParameters(computed) == std::vector<std::string>{"weight", "bound"});
 }
 
 } // namespace

@@ -5,6 +5,10 @@
 
 namespace cleave::onnx {
 
+// Element types of TensorProto.
+constexpr int32_t kFloat = 1, kUint8 = 2, kInt32 = 6, kInt64 = 7, kString = 8, kBool = 9,
+                  kDouble = 11, kComplex = 14;
+
 // A temporary file with the model, removed when this object is destroyed.
 class SmallModel {
 public:

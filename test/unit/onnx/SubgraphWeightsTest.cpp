@@ -12,8 +12,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kBool = 9;
-
 Graph branch(std::vector<Node> nodes, const std::string &output) {
   Graph graph;
   graph.nodes = std::move(nodes);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> models() {
+std::vector<fs::path> symbolicModels() {
   std::vector<fs::path> out;
   for (const char *folder : {"/test/models", "/test/models/symbolic"})
     for (const fs::directory_entry &entry :
@@ -46,8 +46,8 @@ std::string firstDifference(const std::string &a, const std::string &b) {
 } // namespace
 
 TEST_CASE("binding the symbols of an import is importing with their values") {
-  REQUIRE(models().size() > 20);
-  for (const fs::path &model : models()) {
+  REQUIRE(symbolicModels().size() > 20);
+  for (const fs::path &model : symbolicModels()) {
     INFO(model.filename().string());
     mlir::MLIRContext context;
     ImportOptions keep;

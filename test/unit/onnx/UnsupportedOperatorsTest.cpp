@@ -8,8 +8,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1, kInt32 = 6, kInt64 = 7, kBool = 9, kDouble = 11, kComplex = 14;
-
 std::string problem(const Model &model, const ImportOptions &options = {}) {
   SmallModel file(model);
   Status status = importModel(file.path(), options).status;

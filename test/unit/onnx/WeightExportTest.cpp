@@ -12,8 +12,6 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int32_t kFloat = 1;
-
 TEST_CASE("a weight whose dims a node reads is replaced where it is") {
   Model model = emptyModel();
   model.graph.inputs = {tensorInfo("x", kFloat, {2})};

@@ -8,7 +8,7 @@
 namespace cleave::test {
 
 // B: batch, I: in, H: hidden, N: micro-batches.
-static const char *const kStep = R"(
+static const char *const kTrainingStep = R"(
 func.func @step(%x: tensor<BxIxf32> {graph.role = "input", graph.name = "x"},
     %w: tensor<IxHxf32> {graph.role = "parameter", graph.name = "up.weight"},
     %v: tensor<HxIxf32> {graph.role = "parameter", graph.name = "down.weight"},
@@ -71,7 +71,7 @@ static void replaceAll(std::string &text, const std::string &from, const std::st
 }
 
 std::string trainingStep(int64_t batch, int64_t in, int64_t hidden, int64_t microBatches) {
-  std::string text = kStep;
+  std::string text = kTrainingStep;
   const std::string b = std::to_string(batch), i = std::to_string(in), h = std::to_string(hidden);
   for (const char *type : {"IxH", "HxI"}) {
     std::string update = kUpdate;

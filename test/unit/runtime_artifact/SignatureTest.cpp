@@ -44,7 +44,7 @@ private:
   fs::path path_;
 };
 
-plan::Plan smallPlan() {
+plan::Plan signedPlan() {
   plan::Plan plan;
   plan.set_producer("test");
   return plan;
@@ -54,7 +54,7 @@ plan::Plan smallPlan() {
 std::string writeSigned(const Folder &folder) {
   Result<SigningKey> key = SigningKey::read(folder.write("key.pem", kPrivate));
   REQUIRE(key);
-  REQUIRE(writePlan(smallPlan(), folder / "p.plan", &*key));
+  REQUIRE(writePlan(signedPlan(), folder / "p.plan", &*key));
   return folder / "p.plan";
 }
 
@@ -87,7 +87,7 @@ TEST_CASE("a plan with another key's signature, a changed plan and an unsigned o
     CHECK_THAT(status.message(), Contains("none of the 1 trusted keys"));
   }
   SECTION("a changed plan, whose content hash is correct") {
-    plan::Plan changed = smallPlan();
+    plan::Plan changed = signedPlan();
     changed.set_trains(true);
     REQUIRE(writePlan(changed, plan));
     REQUIRE(readPlan(plan));

@@ -6,8 +6,11 @@
 #pragma once
 
 #include "runtime/artifact/KernelSignature.h"
+#include "runtime/artifact/Verify.h"
 #include "runtime/artifact/program.pb.h"
 
+#include <catch2/catch.hpp>
+#include <string>
 #include <vector>
 
 namespace cleave {
@@ -145,6 +148,14 @@ inline plan::Plan exchange(bool reversed) {
     *instruction(plan, Barrier, rank).mutable_collective() = receivesFirst ? send : recv;
   }
   return plan;
+}
+
+// The message of the first violated rule, which must be a defect; empty for a valid plan.
+inline std::string brokenRule(const plan::Plan &plan) {
+  Status status = artifact::verifyPlan(plan);
+  if (!status)
+    CHECK(status.exitCode() == 4);
+  return status.message();
 }
 
 } // namespace cleave

@@ -28,8 +28,6 @@ enum Places : uint32_t {
 constexpr int kInputs = kResult; // filled by the first instructions
 constexpr int kForward = kInputs, kGradient = kInputs + 1;
 
-std::string brokenRule(const plan::Plan &plan) { return artifact::verifyPlan(plan).message(); }
-
 void setOperand(plan::StridedOperand *operand, uint32_t buffer, std::vector<int64_t> strides) {
   operand->set_buffer(buffer);
   operand->mutable_strides()->Assign(strides.begin(), strides.end());

@@ -7,10 +7,6 @@
 using namespace cleave;
 using Catch::Matchers::Contains;
 
-static std::string brokenRule(const plan::Plan &plan) {
-  return artifact::verifyPlan(plan).message();
-}
-
 TEST_CASE("an evaluation reads what always lives, and nothing that a step has left") {
   plan::Plan plan = validPlan();
   plan::Program &program = *plan.mutable_programs(0);

@@ -10,10 +10,6 @@
 using namespace cleave;
 using Catch::Matchers::Contains;
 
-static std::string brokenRule(const plan::Plan &plan) {
-  return artifact::verifyPlan(plan).message();
-}
-
 static plan::Kernel &kernel(plan::Plan &plan) {
   return *plan.mutable_programs(0)->mutable_kernels(0);
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Case {
+struct AttentionCase {
   std::string name;
   int64_t batch = 1, heads = 1, groups = 1, queries = 1, keys = 1, width = 8, depth = 8;
   bool causal = false, safe = false;
@@ -81,7 +81,7 @@ void repeat(plan::StridedOperand &operand, const std::vector<bool> &repeats,
   std::reverse(operand.mutable_strides()->begin(), operand.mutable_strides()->end());
 }
 
-void buildMask(Tensors &t, const Case &c) {
+void buildMask(Tensors &t, const AttentionCase &c) {
   bool isPadding = c.mask == "padding";
   std::vector<int64_t> sizes{c.batch, c.heads, c.queries, c.keys};
   repeat(t.mask, {false, isPadding, isPadding, false}, sizes);
@@ -93,7 +93,7 @@ void buildMask(Tensors &t, const Case &c) {
       t.visible[i] &= (int64_t(i) / c.keys) % 3 != 1;
 }
 
-Tensors tensorsOf(const Case &c) {
+Tensors tensorsOf(const AttentionCase &c) {
   bool turned = c.isTransposed;
   Tensors t{.query = tensorOf(c.batch, c.heads, c.queries, c.width, 1, turned),
             .key = tensorOf(c.batch, c.groups, c.keys, c.width, 2, turned),
@@ -117,7 +117,7 @@ Tensors tensorsOf(const Case &c) {
   return t;
 }
 
-plan::Attention attentionOf(const Case &c, const Tensors &t, bool isGradient) {
+plan::Attention attentionOf(const AttentionCase &c, const Tensors &t, bool isGradient) {
   plan::Attention a;
   a.add_batch(c.batch);
   a.set_heads(c.heads), a.set_groups(c.groups), a.set_queries(c.queries), a.set_keys(c.keys);
@@ -181,7 +181,7 @@ private:
   std::vector<uint16_t> bits_[9];
 };
 
-AttentionOperands operandsOf(const Case &c, Tensors &t, Stored &stored, DType dtype,
+AttentionOperands operandsOf(const AttentionCase &c, Tensors &t, Stored &stored, DType dtype,
                              bool isGradient) {
   auto gradient = [&](Tensor &tensor) { return isGradient ? stored.of(tensor) : nullptr; };
   AttentionOperands at{.dtype = dtype,
@@ -211,7 +211,7 @@ struct Row {
   double lse;
 };
 
-Row rowOf(const Case &c, Tensors &t, int64_t b, int64_t h, int64_t q) {
+Row rowOf(const AttentionCase &c, Tensors &t, int64_t b, int64_t h, int64_t q) {
   Row row;
   double largest = -kInfinity, sum = 0;
   bool seesAny = false;
@@ -246,7 +246,7 @@ Row rowOf(const Case &c, Tensors &t, int64_t b, int64_t h, int64_t q) {
 }
 
 // What one query adds to the results in `t`, which are 0 before the first.
-void addRow(const Case &c, Tensors &t, int64_t b, int64_t h, int64_t q) {
+void addRow(const AttentionCase &c, Tensors &t, int64_t b, int64_t h, int64_t q) {
   Row row = rowOf(c, t, b, h, q);
   int64_t group = h / (c.heads / c.groups);
   t.lse(b, h, q, 0) = float(row.lse);
@@ -271,7 +271,7 @@ void addRow(const Case &c, Tensors &t, int64_t b, int64_t h, int64_t q) {
   }
 }
 
-Tensors expected(const Case &c, DType dtype) {
+Tensors expected(const AttentionCase &c, DType dtype) {
   Tensors t = tensorsOf(c);
   Stored rounded(t, dtype);
   for (Tensor *tensor : {&t.result, &t.queryGrad, &t.keyGrad, &t.valueGrad})
@@ -298,7 +298,7 @@ void compare(const char *name, const Tensor &actual, const Tensor &wanted, float
   }
 }
 
-std::vector<Case> casesOfSizes() {
+std::vector<AttentionCase> casesOfSizes() {
   return {{.name = "one score"},
           {.name = "odd sizes",
            .batch = 2,
@@ -324,7 +324,7 @@ std::vector<Case> casesOfSizes() {
           {.name = "keys in many parts", .queries = 100, .keys = 700, .causal = true}};
 }
 
-std::vector<Case> casesOfMasks() {
+std::vector<AttentionCase> casesOfMasks() {
   return {
       {.name = "padding",
        .batch = 3,
@@ -354,7 +354,7 @@ std::vector<Case> casesOfMasks() {
        .mask = "full"}};
 }
 
-std::vector<Case> otherCases() {
+std::vector<AttentionCase> otherCases() {
   return {{.name = "bias",
            .batch = 2,
            .heads = 2,
@@ -400,7 +400,8 @@ std::vector<Case> otherCases() {
            .isTransposed = true}};
 }
 
-void check(const Case &c, const AttentionKernels &kernels, DType dtype, const Tensors &wanted) {
+void check(const AttentionCase &c, const AttentionKernels &kernels, DType dtype,
+           const Tensors &wanted) {
   INFO(c.name << ", " << kernels.name << ", " << name(dtype));
   Tensors actual = tensorsOf(c);
   Stored stored(actual, dtype);
@@ -425,7 +426,7 @@ void check(const Case &c, const AttentionKernels &kernels, DType dtype, const Te
 
 TEST_CASE("attention and its gradient follow their formulas, with every instruction set") {
   for (const auto &cases : {casesOfSizes(), casesOfMasks(), otherCases()})
-    for (const Case &c : cases)
+    for (const AttentionCase &c : cases)
       for (DType dtype : {DType::F32, DType::BF16, DType::F16}) {
         Tensors wanted = expected(c, dtype);
         for (const AttentionKernels &kernels : attentionKernels())
@@ -434,14 +435,14 @@ TEST_CASE("attention and its gradient follow their formulas, with every instruct
 }
 
 TEST_CASE("attention gives the same bits on any number of threads") {
-  Case c{.name = "threads",
-         .batch = 2,
-         .heads = 4,
-         .groups = 2,
-         .queries = 200,
-         .keys = 300,
-         .causal = true,
-         .dropRate = 0.1};
+  AttentionCase c{.name = "threads",
+                  .batch = 2,
+                  .heads = 4,
+                  .groups = 2,
+                  .queries = 200,
+                  .keys = 300,
+                  .causal = true,
+                  .dropRate = 0.1};
   std::vector<Tensors> results;
   for (int threads : {1, 3}) {
     auto device = makeCpuDevice(threads);

@@ -12,12 +12,12 @@ using namespace cleave::device;
 
 namespace {
 
-struct Case {
+struct ConvolutionCase {
   std::string name;
   int64_t n, channels, height, width, out, kernel, stride, dilation, low, high, groups;
 };
 
-std::vector<Case> cases() {
+std::vector<ConvolutionCase> convolutions() {
   return {
       {"3x3 same", 2, 16, 8, 8, 32, 3, 1, 1, 1, 1, 1},
       {"first layer, three channels", 2, 3, 9, 9, 16, 7, 2, 1, 3, 3, 1},
@@ -30,11 +30,11 @@ std::vector<Case> cases() {
   };
 }
 
-int64_t outputSize(const Case &c, int64_t size) {
+int64_t outputSize(const ConvolutionCase &c, int64_t size) {
   return (size + c.low + c.high - c.dilation * (c.kernel - 1) - 1) / c.stride + 1;
 }
 
-plan::Convolution convolutionOf(const Case &c, plan::Convolution::Kind kind) {
+plan::Convolution convolutionOf(const ConvolutionCase &c, plan::Convolution::Kind kind) {
   plan::Convolution conv;
   conv.set_kind(kind);
   conv.set_groups(c.groups);
@@ -52,7 +52,7 @@ plan::Convolution convolutionOf(const Case &c, plan::Convolution::Kind kind) {
 }
 
 // Calls visit(index of input, of weight, of output) for every product of the convolution.
-template <typename Visit> void forEachProduct(const Case &c, Visit visit) {
+template <typename Visit> void forEachProduct(const ConvolutionCase &c, Visit visit) {
   int64_t oh = outputSize(c, c.height), ow = outputSize(c, c.width), per = c.channels / c.groups;
   for (int64_t n = 0; n < c.n; ++n)
     for (int64_t o = 0; o < c.out; ++o)
@@ -83,7 +83,7 @@ std::vector<double> numbers(DType dtype, int64_t count, int seed) {
 // tensors. `tolerance` is relative to the largest number. Returns the device's library bytes.
 uint64_t checkConvolutions(DType dtype, DType resultDtype, double tolerance) {
   uint64_t libraryBytes = 0;
-  for (const Case &c : cases())
+  for (const ConvolutionCase &c : convolutions())
     for (auto kind : {plan::Convolution::FORWARD, plan::Convolution::INPUT_GRADIENT,
                       plan::Convolution::WEIGHT_GRADIENT}) {
       INFO(c.name << ", kind " << plan::Convolution::Kind_Name(kind) << ", " << name(dtype)

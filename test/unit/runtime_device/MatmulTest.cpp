@@ -16,7 +16,7 @@ struct Operand {
   int64_t offset = 0;
 };
 
-struct Case {
+struct ProductCase {
   std::string name;
   std::vector<int64_t> batch;
   int64_t m, n, k;
@@ -25,7 +25,7 @@ struct Case {
 };
 
 // The cases: names and shapes.
-std::vector<Case> cases() {
+std::vector<ProductCase> products() {
   return {
       {"plain", {}, 5, 7, 9, {{9, 1}}, {{7, 1}}, {{7, 1}}},
       {"lhs transposed", {}, 5, 7, 9, {{1, 5}}, {{7, 1}}, {{7, 1}}},
@@ -83,7 +83,7 @@ void fill(plan::StridedOperand *to, const Operand &from) {
     to->add_strides(stride);
 }
 
-plan::Matmul matmulOf(const Case &c) {
+plan::Matmul matmulOf(const ProductCase &c) {
   plan::Matmul matmul;
   for (int64_t size : c.batch)
     matmul.add_batch(size);
@@ -104,7 +104,7 @@ template <typename T> std::vector<T> numbers(size_t count, int seed) {
 }
 
 template <typename T>
-void expected(const Case &c, const std::vector<T> &lhs, const std::vector<T> &rhs,
+void expected(const ProductCase &c, const std::vector<T> &lhs, const std::vector<T> &rhs,
               std::vector<T> &out) {
   int64_t count = 1;
   size_t r = c.batch.size();
@@ -130,7 +130,7 @@ void expected(const Case &c, const std::vector<T> &lhs, const std::vector<T> &rh
 }
 
 template <typename T> void check(DType dtype, int threads) {
-  for (const Case &c : cases()) {
+  for (const ProductCase &c : products()) {
     INFO(c.name << ", " << name(dtype) << ", " << threads << " threads");
     std::vector<T> lhs = numbers<T>(8192, 1), rhs = numbers<T>(8192, 2);
     std::vector<T> out = numbers<T>(8192, 4), reference = out;
@@ -165,7 +165,7 @@ TEST_CASE("a matmul with any strides matches plain loops, in other types") {
 TEST_CASE("products of 16-bit floats are summed in f32 and stored as either type") {
   for (DType dtype : {DType::BF16, DType::F16})
     for (DType outDtype : {dtype, DType::F32})
-      for (const Case &c : cases()) {
+      for (const ProductCase &c : products()) {
         INFO(c.name << ", " << name(dtype) << " to " << name(outDtype));
         std::vector<double> lhs = numbers<double>(8192, 1), rhs = numbers<double>(8192, 2);
         std::vector<double> out = numbers<double>(8192, 4), reference = out;

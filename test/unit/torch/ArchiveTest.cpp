@@ -18,7 +18,7 @@ std::string twoFiles() {
 }
 
 // The message of the failure when the whole archive is read; empty if it succeeds.
-std::string complaint(const std::string &bytes) {
+std::string archiveComplaint(const std::string &bytes) {
   try {
     Archive archive(bytes, 0);
     for (const std::string &name : archive.namesWith(""))
@@ -52,7 +52,7 @@ TEST_CASE("a compressed entry cannot be mapped") {
 TEST_CASE("a truncated archive is refused") {
   std::string bytes = twoFiles();
   for (size_t size = 0; size < bytes.size(); ++size)
-    CHECK(complaint(bytes.substr(0, size)).find("the archive is damaged") == 0);
+    CHECK(archiveComplaint(bytes.substr(0, size)).find("the archive is damaged") == 0);
 }
 
 TEST_CASE("flipped bits are detected or change nothing that is read") {
@@ -61,7 +61,7 @@ TEST_CASE("flipped bits are detected or change nothing that is read") {
   for (int round = 0; round < 3000; ++round) {
     std::string bytes = good;
     bytes[random() % bytes.size()] ^= static_cast<char>(1 << random() % 8);
-    complaint(bytes); // must not crash, hang, or take memory that the file does not justify
+    archiveComplaint(bytes); // must not crash, hang, or take memory that the file does not justify
   }
 }
 
@@ -69,14 +69,14 @@ TEST_CASE("a wrong checksum, two entries of one name and encryption are refused"
   std::string bytes = twoFiles();
   std::string wrong = bytes;
   wrong[wrong.find("hello")] = 'j';
-  CHECK(complaint(wrong).find("checksum of 'a.txt'") != std::string::npos);
+  CHECK(archiveComplaint(wrong).find("checksum of 'a.txt'") != std::string::npos);
   ZipWriter twice;
   twice.add("m/a", "1");
   twice.add("m/a", "2");
-  CHECK(complaint(twice.finish()).find("twice") != std::string::npos);
+  CHECK(archiveComplaint(twice.finish()).find("twice") != std::string::npos);
   std::string encrypted = bytes;
   encrypted[encrypted.find("PK\x01\x02") + 8] |= 1;
-  CHECK(complaint(encrypted).find("encrypted") != std::string::npos);
+  CHECK(archiveComplaint(encrypted).find("encrypted") != std::string::npos);
 }
 
 TEST_CASE(
@@ -85,7 +85,7 @@ TEST_CASE(
   size_t second = bytes.rfind("PK\x01\x02");
   for (size_t i = 0; i < 3; ++i)
     bytes[second + 24 + i] = '\xff';
-  CHECK(complaint(bytes).find("claims to have") != std::string::npos);
+  CHECK(archiveComplaint(bytes).find("claims to have") != std::string::npos);
 }
 
 TEST_CASE("entries that share bytes are refused") {
@@ -99,14 +99,14 @@ TEST_CASE("entries that share bytes are refused") {
   std::string size;
   ZipWriter::put(size, record - bytes.find("PK\x01\x02"), 4);
   shared.replace(record + 12, 4, size);
-  CHECK(complaint(shared).find("overlap") != std::string::npos);
+  CHECK(archiveComplaint(shared).find("overlap") != std::string::npos);
 }
 
 TEST_CASE("an archive must not expand to memory out of proportion to its size") {
   ZipWriter zip;
   for (const char *name : {"m/a", "m/b"})
     zip.add(name, std::string(40 << 20, 'x'), /*compress=*/true);
-  CHECK(complaint(zip.finish()).find("stands for more than") != std::string::npos);
+  CHECK(archiveComplaint(zip.finish()).find("stands for more than") != std::string::npos);
 }
 
 } // namespace

@@ -9,7 +9,7 @@
 namespace cleave::onnx {
 namespace {
 
-constexpr int kMaxDepth = 16;                 // of nested calls
+constexpr int kMaxCallDepth = 16;             // of nested calls
 constexpr size_t kMaxNodes = size_t(1) << 18; // of the model, all calls inlined
 constexpr size_t kMaxBytes = size_t(1) << 28; // of names and attributes in them
 
@@ -41,9 +41,9 @@ private:
   void append(Node node, std::vector<Node> &nodes, int depth) {
     if (++count_ > kMaxNodes)
       fail("the model has more than ", kMaxNodes, " nodes in its functions");
-    if (depth > kMaxDepth)
-      fail("node '", node.label(), "' calls functions nested more than ", kMaxDepth, " deep: is '",
-           node.op, "' a function of itself?");
+    if (depth > kMaxCallDepth)
+      fail("node '", node.label(), "' calls functions nested more than ", kMaxCallDepth,
+           " deep: is '", node.op, "' a function of itself?");
     for (Attribute &attribute : node.attributes)
       if (attribute.graph) {
         auto inner = std::make_shared<Graph>(*attribute.graph);
@@ -80,7 +80,7 @@ private:
       if (attribute.graph)
         for (const StoredTensor &tensor : attribute.graph->initializers)
           bytes_ += sizeof(tensor) + tensor.decoded.size() + 64 * tensor.strings.size();
-      if (attribute.graph && depth <= kMaxDepth)
+      if (attribute.graph && depth <= kMaxCallDepth)
         for (const Node &inner : attribute.graph->nodes)
           countBytes(inner, depth + 1);
     }

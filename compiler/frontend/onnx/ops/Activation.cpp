@@ -13,7 +13,7 @@ Value operand(NodeImport &n) {
 }
 
 // A handler for a function of the operand without attributes.
-template <Value (*function)(const emit::Emitter &, Value)> Values plain(NodeImport &n) {
+template <Value (*function)(const emit::Emitter &, Value)> Values activation(NodeImport &n) {
   return {function(n, operand(n))};
 }
 
@@ -61,35 +61,35 @@ Values importThresholdedRelu(NodeImport &n) {
   return {emit::thresholdedRelu(n, operand(n), n.decimal("alpha", 1))};
 }
 
-constexpr OpEntry kOps[] = {
-    {"Acos", 7, plain<emit::arcCosine>},
-    {"Acosh", 9, plain<emit::areaCosine>},
-    {"Asin", 7, plain<emit::arcSine>},
-    {"Asinh", 9, plain<emit::areaSine>},
-    {"Atanh", 9, plain<emit::areaTangent>},
+constexpr OpEntry kActivationOps[] = {
+    {"Acos", 7, activation<emit::arcCosine>},
+    {"Acosh", 9, activation<emit::areaCosine>},
+    {"Asin", 7, activation<emit::arcSine>},
+    {"Asinh", 9, activation<emit::areaSine>},
+    {"Atanh", 9, activation<emit::areaTangent>},
     {"Celu", 12, importCelu},
-    {"Cosh", 9, plain<emit::hyperbolicCosine>},
+    {"Cosh", 9, activation<emit::hyperbolicCosine>},
     {"Elu", 6, importElu},
     {"Gelu", 20, importGelu},
     {"HardSigmoid", 6, importHardSigmoid},
-    {"HardSwish", 14, plain<emit::hardSwish>},
+    {"HardSwish", 14, activation<emit::hardSwish>},
     {"LeakyRelu", 6, importLeakyRelu},
-    {"Mish", 18, plain<emit::mish>},
+    {"Mish", 18, activation<emit::mish>},
     {"PRelu", 7, importPRelu},
-    {"Relu", 6, plain<emit::relu>},
+    {"Relu", 6, activation<emit::relu>},
     {"Selu", 6, importSelu},
     {"Shrink", 9, importShrink},
-    {"Sigmoid", 6, plain<emit::sigmoid>},
-    {"Sinh", 9, plain<emit::hyperbolicSine>},
+    {"Sigmoid", 6, activation<emit::sigmoid>},
+    {"Sinh", 9, activation<emit::hyperbolicSine>},
     {"Softplus", 1, importSoftplus},
-    {"Softsign", 1, plain<emit::softsign>},
+    {"Softsign", 1, activation<emit::softsign>},
     {"Swish", 24, importSwish},
-    {"Tan", 7, plain<emit::tangent>},
+    {"Tan", 7, activation<emit::tangent>},
     {"ThresholdedRelu", 10, importThresholdedRelu},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> activationOps() { return kOps; }
+llvm::ArrayRef<OpEntry> activationOps() { return kActivationOps; }
 
 } // namespace cleave::onnx

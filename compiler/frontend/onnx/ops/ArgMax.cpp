@@ -134,7 +134,7 @@ Values importMaxUnpool(NodeImport &n) {
   return {result};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kArgMaxOps[] = {
     {"Hardmax", 1, importHardmax1},
     {"Hardmax", 13, importHardmax13},
     {"MaxPool", 1, importMaxPool},
@@ -143,6 +143,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> argMaxOps() { return kOps; }
+llvm::ArrayRef<OpEntry> argMaxOps() { return kArgMaxOps; }
 
 } // namespace cleave::onnx

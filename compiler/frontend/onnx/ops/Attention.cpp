@@ -10,7 +10,8 @@ namespace {
 using namespace emit;
 
 // Inputs of Attention.
-enum AttentionInput : size_t {
+namespace standard_inputs {
+enum Input : size_t {
   kQuery,     // [batch, heads, steps, size] or [batch, steps, heads · size]
   kKey,       // as kQuery, with the key heads
   kValue,     // as kKey
@@ -19,6 +20,7 @@ enum AttentionInput : size_t {
   kPastValue, // as kPastKey
   kKeyCounts, // [batch]: keys of each line that are not padding
 };
+} // namespace standard_inputs
 
 // [batch, steps, heads · size] -> [batch, heads, steps, size]; operands with 4 dims are returned
 // unchanged.
@@ -41,6 +43,7 @@ Value joinHeads(NodeImport &n, Value x) {
 }
 
 AttentionOptions readOptions(NodeImport &n, Value q) {
+  using namespace standard_inputs;
   AttentionOptions options;
   if (n.hasAttribute("scale"))
     options.scale = n.decimal("scale", 0);
@@ -79,6 +82,7 @@ Value shownScores(NodeImport &n, const AttentionResult &result, const AttentionO
 }
 
 Values importAttention(NodeImport &n) {
+  using namespace standard_inputs;
   n.checkInputs(3, 7);
   int64_t heads = n.integer("q_num_heads", 0), keyHeads = n.integer("kv_num_heads", 0);
   bool isFlat = n.rank() == 3;
@@ -119,13 +123,13 @@ Values importRotary(NodeImport &n) {
   return {isFlat ? joinHeads(n, rotated) : rotated};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kAttentionOps[] = {
     {"Attention", 23, importAttention},
     {"RotaryEmbedding", 23, importRotary},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> attentionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> attentionOps() { return kAttentionOps; }
 
 } // namespace cleave::onnx

@@ -26,28 +26,28 @@ Value secondOperand(NodeImport &n) {
   return n.reshape(y, dims);
 }
 
-template <typename Op> Values binary(NodeImport &n) {
+template <typename Op> Values oldBinary(NodeImport &n) {
   Value y = secondOperand(n);
   return {broadcastBinary<Op>(n, n.input(0), y)};
 }
 
-template <typename Op> Values logical(NodeImport &n) {
+template <typename Op> Values oldLogical(NodeImport &n) {
   Value y = secondOperand(n);
   n.checkBool(y, "operands");
   return {broadcastBinary<Op>(n, n.input(0), y)};
 }
 
-template <Predicate predicate> Values compare(NodeImport &n) {
+template <Predicate predicate> Values oldCompare(NodeImport &n) {
   Value y = secondOperand(n);
   return {broadcastCompare(n, predicate, n.input(0), y)};
 }
 
-Values importPow(NodeImport &n) {
+Values importOldPow(NodeImport &n) {
   Value y = secondOperand(n);
   return {power(n, n.input(0), y)};
 }
 
-Values importGemm(NodeImport &n) {
+Values importOldGemm(NodeImport &n) {
   n.checkInputs(3, 3);
   n.ignore({"broadcast"}); // a smaller summand is broadcast in any case
   GemmOptions options;
@@ -59,7 +59,7 @@ Values importGemm(NodeImport &n) {
 }
 
 // One slope for all channels, or one per channel.
-Values importPRelu(NodeImport &n) {
+Values importOldPRelu(NodeImport &n) {
   n.checkInputs(2, 2);
   Value x = n.input(0), slope = n.input(1);
   if (rankOf(slope) == 1 && rankOf(x) > 2) {
@@ -70,24 +70,24 @@ Values importPRelu(NodeImport &n) {
   return {prelu(n, x, slope)};
 }
 
-constexpr OpEntry kOps[] = {
-    {"Add", 6, binary<graph::AddOp>},
-    {"And", 6, logical<graph::AndOp>},
-    {"Div", 6, binary<graph::DivOp>},
-    {"Equal", 6, compare<Predicate::EQ>},
-    {"Gemm", 6, importGemm},
-    {"Greater", 6, compare<Predicate::GT>},
-    {"Less", 6, compare<Predicate::LT>},
-    {"Mul", 6, binary<graph::MulOp>},
-    {"Or", 6, logical<graph::OrOp>},
-    {"PRelu", 6, importPRelu},
-    {"Pow", 6, importPow},
-    {"Sub", 6, binary<graph::SubOp>},
-    {"Xor", 6, logical<graph::XorOp>},
+constexpr OpEntry kBeforeOpset7Ops[] = {
+    {"Add", 6, oldBinary<graph::AddOp>},
+    {"And", 6, oldLogical<graph::AndOp>},
+    {"Div", 6, oldBinary<graph::DivOp>},
+    {"Equal", 6, oldCompare<Predicate::EQ>},
+    {"Gemm", 6, importOldGemm},
+    {"Greater", 6, oldCompare<Predicate::GT>},
+    {"Less", 6, oldCompare<Predicate::LT>},
+    {"Mul", 6, oldBinary<graph::MulOp>},
+    {"Or", 6, oldLogical<graph::OrOp>},
+    {"PRelu", 6, importOldPRelu},
+    {"Pow", 6, importOldPow},
+    {"Sub", 6, oldBinary<graph::SubOp>},
+    {"Xor", 6, oldLogical<graph::XorOp>},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> beforeOpset7Ops() { return kOps; }
+llvm::ArrayRef<OpEntry> beforeOpset7Ops() { return kBeforeOpset7Ops; }
 
 } // namespace cleave::onnx

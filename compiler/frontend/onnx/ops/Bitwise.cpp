@@ -8,13 +8,13 @@ namespace {
 
 using namespace emit;
 
-template <typename Op> Values binary(NodeImport &n) {
+template <typename Op> Values bitwise(NodeImport &n) {
   n.checkInputs(2, 2);
   n.checkInteger(n.input(0));
   return {broadcastBinary<Op>(n, n.input(0), n.input(1))};
 }
 
-Values importNot(NodeImport &n) {
+Values importBitwiseNot(NodeImport &n) {
   n.checkInputs(1, 1);
   n.checkInteger(n.input(0));
   return {n.unary<graph::NotOp>(n.input(0))};
@@ -24,7 +24,7 @@ Values importShift(NodeImport &n) {
   std::string direction = n.string("direction", "");
   if (direction != "LEFT" && direction != "RIGHT")
     fail("attribute 'direction' is '", direction, "', expected LEFT or RIGHT");
-  return direction == "LEFT" ? binary<graph::ShiftLeftOp>(n) : binary<graph::ShiftRightOp>(n);
+  return direction == "LEFT" ? bitwise<graph::ShiftLeftOp>(n) : bitwise<graph::ShiftRightOp>(n);
 }
 
 // Reinterprets the bits. Integers of the same width are reinterpreted in the step, floats only
@@ -46,14 +46,17 @@ Values importBitCast(NodeImport &n) {
   return {graph::ConstantOp::create(n.b, n.loc, bits.bitcast(element))};
 }
 
-constexpr OpEntry kOps[] = {
-    {"BitCast", 26, importBitCast},           {"BitShift", 11, importShift},
-    {"BitwiseAnd", 18, binary<graph::AndOp>}, {"BitwiseNot", 18, importNot},
-    {"BitwiseOr", 18, binary<graph::OrOp>},   {"BitwiseXor", 18, binary<graph::XorOp>},
+constexpr OpEntry kBitwiseOps[] = {
+    {"BitCast", 26, importBitCast},
+    {"BitShift", 11, importShift},
+    {"BitwiseAnd", 18, bitwise<graph::AndOp>},
+    {"BitwiseNot", 18, importBitwiseNot},
+    {"BitwiseOr", 18, bitwise<graph::OrOp>},
+    {"BitwiseXor", 18, bitwise<graph::XorOp>},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> bitwiseOps() { return kOps; }
+llvm::ArrayRef<OpEntry> bitwiseOps() { return kBitwiseOps; }
 
 } // namespace cleave::onnx

@@ -53,7 +53,7 @@ Values importDet(NodeImport &n) {
   return {emit::determinant(n, n.input(0))};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kContractionOps[] = {
     {"Conv", 1, importConv}, {"ConvTranspose", 1, importConvTranspose},
     {"Det", 11, importDet},  {"Einsum", 12, importEinsum},
     {"Gemm", 7, importGemm}, {"MatMul", 1, importMatMul},
@@ -61,6 +61,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> contractionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> contractionOps() { return kContractionOps; }
 
 } // namespace cleave::onnx

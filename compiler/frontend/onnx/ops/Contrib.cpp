@@ -20,7 +20,7 @@ Value withBias(NodeImport &n, const Emitter &e) {
   return n.hasInput(1) ? e.add(x, e.broadcast(n.input(1), shapeOf(x))) : x;
 }
 
-Values importGelu(NodeImport &n) {
+Values importContribGelu(NodeImport &n) {
   n.checkInputs(1, 2);
   Emitter &e = n;
   return {emit::gelu(e, withBias(n, e))};
@@ -152,14 +152,14 @@ Values importEmbedLayerNorm(NodeImport &n) {
   return {layerNorm(n, sum, n.input(kScale), n.input(kShift)), counts, sum};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kContribOps[] = {
     // ONNX Runtime puts it in the standard domain.
     {"SimplifiedLayerNormalization", 1, importSimplifiedLayerNorm},
-    {"com.microsoft:BiasGelu", 1, importGelu},
+    {"com.microsoft:BiasGelu", 1, importContribGelu},
     {"com.microsoft:EmbedLayerNormalization", 1, importEmbedLayerNorm},
     {"com.microsoft:FastGelu", 1, importFastGelu},
     {"com.microsoft:FusedMatMul", 1, importFusedMatMul},
-    {"com.microsoft:Gelu", 1, importGelu},
+    {"com.microsoft:Gelu", 1, importContribGelu},
     {"com.microsoft:QuickGelu", 1, importQuickGelu},
     {"com.microsoft:SimplifiedLayerNormalization", 1, importSimplifiedLayerNorm},
     {"com.microsoft:SkipLayerNormalization", 1, importSkipLayerNorm},
@@ -168,6 +168,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> contribOps() { return kOps; }
+llvm::ArrayRef<OpEntry> contribOps() { return kContribOps; }
 
 } // namespace cleave::onnx

@@ -208,7 +208,7 @@ Values packedAttention(NodeImport &n, Value projected, const PackedInputs &input
   return {joinHeads(e, output), present};
 }
 
-Values importAttention(NodeImport &n) {
+Values importContribAttention(NodeImport &n) {
   using namespace attention_inputs;
   n.checkInputs(2, 6);
   Emitter &e = n;
@@ -400,7 +400,7 @@ Values importGroupQuery(NodeImport &n) {
 
 // -- RotaryEmbedding ------------------------------------------------------------------------------
 
-Values importRotary(NodeImport &n) {
+Values importContribRotary(NodeImport &n) {
   using namespace rotary_inputs;
   n.checkInputs(4, 4);
   if (n.integer("is_packed_batching", 0) || n.decimal("scale", 1) != 1)
@@ -428,16 +428,16 @@ Values importRotary(NodeImport &n) {
   return {isFlat ? joinHeads(e, x) : x};
 }
 
-constexpr OpEntry kOps[] = {
-    {"com.microsoft:Attention", 1, importAttention},
+constexpr OpEntry kContribAttentionOps[] = {
+    {"com.microsoft:Attention", 1, importContribAttention},
     {"com.microsoft:GroupQueryAttention", 1, importGroupQuery},
     {"com.microsoft:MultiHeadAttention", 1, importMultiHead},
     {"com.microsoft:QAttention", 1, importQuantizedAttention},
-    {"com.microsoft:RotaryEmbedding", 1, importRotary},
+    {"com.microsoft:RotaryEmbedding", 1, importContribRotary},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> contribAttentionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> contribAttentionOps() { return kContribAttentionOps; }
 
 } // namespace cleave::onnx

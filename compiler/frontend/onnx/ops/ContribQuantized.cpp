@@ -123,7 +123,7 @@ Values importMatMulIntegerToFloat(NodeImport &n) {
   return {withBias(n, matmul(n, a, b), n.optionalInput(kBias))};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kContribQuantizedOps[] = {
     {"com.microsoft:DynamicQuantizeMatMul", 1, importDynamicQuantizeMatMul},
     {"com.microsoft:MatMulIntegerToFloat", 1, importMatMulIntegerToFloat},
     {"com.microsoft:MatMulNBits", 1, importMatMulNBits},
@@ -131,6 +131,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> contribQuantizedOps() { return kOps; }
+llvm::ArrayRef<OpEntry> contribQuantizedOps() { return kContribQuantizedOps; }
 
 } // namespace cleave::onnx

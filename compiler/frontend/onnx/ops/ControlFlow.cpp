@@ -311,7 +311,7 @@ Bindings importSequenceMap(NodeImport &n) {
   return sequences;
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kControlFlowOps[] = {
     {"If", 1, importIf},
     {"Loop", 1, importLoop},
     {"Scan", 8, importScan8},
@@ -321,6 +321,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> controlFlowOps() { return kOps; }
+llvm::ArrayRef<OpEntry> controlFlowOps() { return kControlFlowOps; }
 
 } // namespace cleave::onnx

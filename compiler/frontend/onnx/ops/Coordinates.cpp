@@ -94,7 +94,7 @@ template <graph::Reduction kind> Values importCumulate(NodeImport &n) {
   return {cumulate(n, kind, n.input(0), n.integerInput(1, "axis"), exclusive, reverse)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kCoordinatesOps[] = {
     {"ArgMax", 1, importArgMinMax<true>},
     {"ArgMin", 1, importArgMinMax<false>},
     {"CumProd", 26, importCumulate<graph::Reduction::Prod>},
@@ -111,6 +111,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> coordinateOps() { return kOps; }
+llvm::ArrayRef<OpEntry> coordinateOps() { return kCoordinatesOps; }
 
 } // namespace cleave::onnx

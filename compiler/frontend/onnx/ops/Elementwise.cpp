@@ -153,7 +153,7 @@ Bindings importCastLike(NodeImport &n) {
   return {Binding{{n.cast(n.input(0), elementOf(n.input(1)))}}};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kElementwiseOps[] = {
     {"Abs", 6, importAbs},
     {"Add", 7, arithmetic<AddOp>},
     {"And", 7, logical<AndOp>},
@@ -199,6 +199,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> elementwiseOps() { return kOps; }
+llvm::ArrayRef<OpEntry> elementwiseOps() { return kElementwiseOps; }
 
 } // namespace cleave::onnx

@@ -56,12 +56,12 @@ Values importFlexAttention(NodeImport &n) {
   return {matmul(n, n.cast(weights, elementOf(v)), repeated(n, v, heads))};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kFlexAttentionOps[] = {
     {"ai.onnx.preview:FlexAttention", 1, importFlexAttention},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> flexAttentionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> flexAttentionOps() { return kFlexAttentionOps; }
 
 } // namespace cleave::onnx

@@ -99,7 +99,7 @@ Values importMelWeights(NodeImport &n) {
   return {n.constant(out)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kGeneratorsOps[] = {
     {"BlackmanWindow", 17, importBlackman},    {"EyeLike", 9, importEyeLike},
     {"HammingWindow", 17, importHamming},      {"HannWindow", 17, importHann},
     {"MelWeightMatrix", 17, importMelWeights},
@@ -107,6 +107,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> generatorOps() { return kOps; }
+llvm::ArrayRef<OpEntry> generatorOps() { return kGeneratorsOps; }
 
 } // namespace cleave::onnx

@@ -54,12 +54,12 @@ Values importGradient(NodeImport &n) {
   return gradientsOf(n, result.values[0], variables);
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kGradientOps[] = {
     {"ai.onnx.preview.training:Gradient", 1, importGradient},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> gradientOps() { return kOps; }
+llvm::ArrayRef<OpEntry> gradientOps() { return kGradientOps; }
 
 } // namespace cleave::onnx

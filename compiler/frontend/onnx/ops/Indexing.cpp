@@ -34,13 +34,13 @@ Values importOneHot(NodeImport &n) {
   return {emit::oneHot(n, indices, depth, axis, on, off)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kIndexingOps[] = {
     {"Gather", 1, importGather},
     {"OneHot", 9, importOneHot},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> indexingOps() { return kOps; }
+llvm::ArrayRef<OpEntry> indexingOps() { return kIndexingOps; }
 
 } // namespace cleave::onnx

@@ -195,13 +195,13 @@ Values importTfIdf(NodeImport &n) {
   return {isLine ? n.dropDim(placed, 0) : placed};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kLookupOps[] = {
     {"TfIdfVectorizer", 9, importTfIdf},
     {"ai.onnx.ml:LabelEncoder", 1, importLabelEncoder},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> lookupOps() { return kOps; }
+llvm::ArrayRef<OpEntry> lookupOps() { return kLookupOps; }
 
 } // namespace cleave::onnx

@@ -8,7 +8,7 @@ namespace {
 
 using namespace emit;
 
-ClassLossOptions readOptions(NodeImport &n) {
+ClassLossOptions readLoss(NodeImport &n) {
   n.checkInputs(2, 3);
   ClassLossOptions options;
   options.weights = n.optionalInput(2);
@@ -25,11 +25,11 @@ ClassLossOptions readOptions(NodeImport &n) {
 }
 
 Values importNegativeLogLikelihood(NodeImport &n) {
-  return {negativeLogLikelihood(n, n.input(0), n.input(1), readOptions(n))};
+  return {negativeLogLikelihood(n, n.input(0), n.input(1), readLoss(n))};
 }
 
 Values importSoftmaxCrossEntropy(NodeImport &n) {
-  ClassLossOptions options = readOptions(n);
+  ClassLossOptions options = readLoss(n);
   Value scores = n.input(0);
   Values outputs = {crossEntropy(n, scores, n.input(1), options)};
   if (n.hasOutput(1))
@@ -38,13 +38,13 @@ Values importSoftmaxCrossEntropy(NodeImport &n) {
   return outputs;
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kLossOps[] = {
     {"NegativeLogLikelihoodLoss", 12, importNegativeLogLikelihood},
     {"SoftmaxCrossEntropyLoss", 12, importSoftmaxCrossEntropy},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> lossOps() { return kOps; }
+llvm::ArrayRef<OpEntry> lossOps() { return kLossOps; }
 
 } // namespace cleave::onnx

@@ -98,7 +98,7 @@ Values importTrilu(NodeImport &n) {
   return {emit::triangle(n, n.input(0), upper, shift)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kMovementOps[] = {
     {"Concat", 4, importConcat},
     {"DepthToSpace", 1, importDepthToSpace},
     {"Expand", 8, importExpand},
@@ -116,6 +116,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> movementOps() { return kOps; }
+llvm::ArrayRef<OpEntry> movementOps() { return kMovementOps; }
 
 } // namespace cleave::onnx

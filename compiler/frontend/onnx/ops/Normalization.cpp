@@ -187,7 +187,7 @@ Values importDropout12(NodeImport &n) {
   return dropout(n, training, n.hasInput(1) ? n.decimalInput(1, "ratio") : 0.5);
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kNormalizationOps[] = {
     {"BatchNormalization", 6, importBatchNorm6},
     {"BatchNormalization", 7, importBatchNorm7},
     {"BatchNormalization", 14, importBatchNorm14},
@@ -208,6 +208,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> normalizationOps() { return kOps; }
+llvm::ArrayRef<OpEntry> normalizationOps() { return kNormalizationOps; }
 
 } // namespace cleave::onnx

@@ -27,7 +27,7 @@ Values importGlobalLpPool(NodeImport &n) {
   return {emit::globalLpPool(n, n.input(0), static_cast<double>(n.integer("p", 2)))};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kPoolingOps[] = {
     {"AveragePool", 1, importAveragePool},
     {"GlobalAveragePool", 1, global<emit::globalAveragePool>},
     {"GlobalLpPool", 2, importGlobalLpPool},
@@ -115,6 +115,6 @@ emit::PoolOptions readPool(NodeImport &n) {
   return options;
 }
 
-llvm::ArrayRef<OpEntry> poolingOps() { return kOps; }
+llvm::ArrayRef<OpEntry> poolingOps() { return kPoolingOps; }
 
 } // namespace cleave::onnx

@@ -155,7 +155,7 @@ Values importQLinearConv(NodeImport &n) {
   return {quantize(n, real, n.input(kScaleOut), zero, elementOf(zero), 1)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kQuantizationOps[] = {
     {"ConvInteger", 10, importConvInteger},
     {"DequantizeLinear", 10, importDequantize},
     {"DynamicQuantizeLinear", 11, importDynamicQuantize},
@@ -167,6 +167,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> quantizationOps() { return kOps; }
+llvm::ArrayRef<OpEntry> quantizationOps() { return kQuantizationOps; }
 
 } // namespace cleave::onnx

@@ -52,7 +52,7 @@ Value drawNormal(NodeImport &n, const Sizes &dims, mlir::Type type) {
   return n.cast(normal(n, dims, keyOf(n), mean, deviation), type);
 }
 
-template <Value (*draw)(NodeImport &, const Sizes &, mlir::Type)> Values plain(NodeImport &n) {
+template <Value (*draw)(NodeImport &, const Sizes &, mlir::Type)> Values drawn(NodeImport &n) {
   n.checkInputs(0, 0);
   return {draw(n, shapeAttribute(n), typeAttribute(n, n.b.getF32Type()))};
 }
@@ -73,14 +73,14 @@ Values importMultinomial(NodeImport &n) {
   return {n.cast(drawn, typeAttribute(n, n.b.getI32Type()))};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kRandomOps[] = {
     {"Bernoulli", 15, importBernoulli},       {"Multinomial", 7, importMultinomial},
-    {"RandomNormal", 1, plain<drawNormal>},   {"RandomNormalLike", 1, like<drawNormal>},
-    {"RandomUniform", 1, plain<drawUniform>}, {"RandomUniformLike", 1, like<drawUniform>},
+    {"RandomNormal", 1, drawn<drawNormal>},   {"RandomNormalLike", 1, like<drawNormal>},
+    {"RandomUniform", 1, drawn<drawUniform>}, {"RandomUniformLike", 1, like<drawUniform>},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> randomOps() { return kOps; }
+llvm::ArrayRef<OpEntry> randomOps() { return kRandomOps; }
 
 } // namespace cleave::onnx

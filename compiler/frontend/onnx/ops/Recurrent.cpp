@@ -244,7 +244,7 @@ Values importRnn(NodeImport &n) {
   return r.join(results);
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kRecurrentOps[] = {
     {"GRU", 7, importGru},
     {"LSTM", 7, importLstm},
     {"RNN", 7, importRnn},
@@ -252,6 +252,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> recurrentOps() { return kOps; }
+llvm::ArrayRef<OpEntry> recurrentOps() { return kRecurrentOps; }
 
 } // namespace cleave::onnx

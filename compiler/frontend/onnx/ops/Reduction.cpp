@@ -31,7 +31,7 @@ template <Summary summary> Values byInput(NodeImport &n) {
                     n.hasInput(1) ? std::optional(n.integersInput(1, "axes")) : std::nullopt);
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kReductionOps[] = {
     {"ReduceL1", 1, byAttribute<Summary::L1>},
     {"ReduceL1", 18, byInput<Summary::L1>},
     {"ReduceL2", 1, byAttribute<Summary::L2>},
@@ -56,6 +56,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> reductionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> reductionOps() { return kReductionOps; }
 
 } // namespace cleave::onnx

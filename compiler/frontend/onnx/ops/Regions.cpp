@@ -140,7 +140,7 @@ Values importNonMaxSuppression(NodeImport &n) {
   return {n.constant(out)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kRegionsOps[] = {
     {"DeformConv", 19, importDeformConv},
     {"NonMaxSuppression", 10, importNonMaxSuppression},
     {"RoiAlign", 10, importRoiAlign},
@@ -148,6 +148,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> regionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> regionOps() { return kRegionsOps; }
 
 } // namespace cleave::onnx

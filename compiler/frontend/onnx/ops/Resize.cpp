@@ -28,7 +28,7 @@ Interpolation modeAttribute(NodeImport &n) {
                                 {"cubic", Interpolation::Cubic}});
 }
 
-ResizeOptions readOptions(NodeImport &n) {
+ResizeOptions readResize(NodeImport &n) {
   ResizeOptions options;
   options.interpolation = modeAttribute(n);
   options.coordinates =
@@ -126,7 +126,7 @@ void readRegions(NodeImport &n, size_t input, const Ints &dims, std::vector<Resi
 Values importResize(NodeImport &n) {
   n.checkInputs(1, 4);
   Value x = n.input(0);
-  ResizeOptions options = readOptions(n);
+  ResizeOptions options = readResize(n);
   Ints dims = dimsFrom(0, rankOf(x));
   if (std::optional<Ints> chosen = n.integers("axes")) {
     n.axes(*chosen, rankOf(x)); // fails for one that occurs twice
@@ -172,7 +172,7 @@ Values importUpsample9(NodeImport &n) {
   return resizeAsymmetric(n, numbersInput(n, 1, "scales"));
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kResizeOps[] = {
     {"Resize", 10, importUpsample9},
     {"Resize", 11, importResize},
     {"Upsample", 7, importUpsample7},
@@ -181,6 +181,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> resizeOps() { return kOps; }
+llvm::ArrayRef<OpEntry> resizeOps() { return kResizeOps; }
 
 } // namespace cleave::onnx

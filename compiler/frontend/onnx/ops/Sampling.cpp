@@ -118,7 +118,7 @@ Values importStft(NodeImport &n) {
       n, shortTimeFourier(n, parts, window, length, n.integerInput(1, "frame step"), onesided))};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kSamplingOps[] = {
     {"AffineGrid", 20, importAffineGrid},
     {"CenterCropPad", 18, importCenterCropPad},
     {"Col2Im", 18, importCol2Im},
@@ -130,6 +130,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> samplingOps() { return kOps; }
+llvm::ArrayRef<OpEntry> samplingOps() { return kSamplingOps; }
 
 } // namespace cleave::onnx

@@ -114,7 +114,7 @@ Values importUnique(NodeImport &n) {
           e.integers(different.inverse), e.integers(different.counts)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kSelectionOps[] = {
     {"Compress", 9, importCompress},
     {"NonZero", 9, importNonZero},
     {"Unique", 11, importUnique},
@@ -122,6 +122,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> selectionOps() { return kOps; }
+llvm::ArrayRef<OpEntry> selectionOps() { return kSelectionOps; }
 
 } // namespace cleave::onnx

@@ -88,7 +88,7 @@ Values importHasElement(NodeImport &n) {
   return {n.scalar(n.b.getI1Type(), hasOne)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kSequencesOps[] = {
     {"ConcatFromSequence", 11, importConcatFromSequence},
     {"Optional", 15, importOptional},
     {"OptionalGetElement", 15, importGetElement},
@@ -103,6 +103,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> sequenceOps() { return kOps; }
+llvm::ArrayRef<OpEntry> sequenceOps() { return kSequencesOps; }
 
 } // namespace cleave::onnx

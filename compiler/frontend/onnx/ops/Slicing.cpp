@@ -133,7 +133,7 @@ Values importPad11(NodeImport &n) {
   return {padDims(n, pads, axes, value)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kSlicingOps[] = {
     {"Pad", 2, importPad2},       {"Pad", 11, importPad11},
     {"Slice", 1, importSlice1},   {"Slice", 10, importSlice10},
     {"Split", 2, importSplit2},   {"Split", 13, importSplit13},
@@ -142,6 +142,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> slicingOps() { return kOps; }
+llvm::ArrayRef<OpEntry> slicingOps() { return kSlicingOps; }
 
 } // namespace cleave::onnx

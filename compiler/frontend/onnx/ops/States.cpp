@@ -108,7 +108,7 @@ Value advance(NodeImport &n, const LinearAttention &a, Value state, int64_t t) {
 }
 
 // [batch, steps, heads · size] -> [batch, steps, heads, size].
-Value splitHeads(NodeImport &n, Value x, int64_t count) {
+Value splitWidth(NodeImport &n, Value x, int64_t count) {
   Sizes d = shapeOf(x);
   int64_t width = n.number(d.back(), "width");
   if (d.size() != 3 || width % count)
@@ -126,13 +126,13 @@ LinearAttention readLinearAttention(NodeImport &n, int64_t queryHeads, int64_t k
     fail("attribute 'update_rule' is '", rule, "', expected linear, gated, delta or gated_delta");
   if (keyHeads < 1 || queryHeads < 1 || queryHeads % keyHeads)
     fail("has ", queryHeads, " heads of queries for ", keyHeads, " of keys");
-  Value q = splitHeads(n, n.input(kQuery), queryHeads);
+  Value q = splitWidth(n, n.input(kQuery), queryHeads);
   Sizes d = shapeOf(q);
   a.q = n.reshape(q, {d[0], d[1], keyHeads, queryHeads / keyHeads, d[3]});
-  a.k = splitHeads(n, n.input(kKey), keyHeads);
-  a.v = splitHeads(n, n.input(kValue), keyHeads);
+  a.k = splitWidth(n, n.input(kKey), keyHeads);
+  a.v = splitWidth(n, n.input(kValue), keyHeads);
   if (a.isGated)
-    a.decay = splitHeads(n, n.input(kDecay), keyHeads);
+    a.decay = splitWidth(n, n.input(kDecay), keyHeads);
   if (a.isDelta) {
     Value beta = n.input(kBeta);
     Sizes one = shapeOf(beta);
@@ -168,7 +168,7 @@ Values importLinearAttention(NodeImport &n) {
   return {n.concat(outputs, 1), state};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kStatesOps[] = {
     {"CausalConvWithState", 27, importCausalConv},
     {"LinearAttention", 27, importLinearAttention},
     {"TensorScatter", 24, importTensorScatter},
@@ -176,6 +176,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> stateOps() { return kOps; }
+llvm::ArrayRef<OpEntry> stateOps() { return kStatesOps; }
 
 } // namespace cleave::onnx

@@ -121,7 +121,7 @@ Bindings importNormalizer(NodeImport &n) {
 }
 
 // Concatenates the elements of both operands, broadcast to a common shape.
-Bindings importConcat(NodeImport &n) {
+Bindings importStringConcat(NodeImport &n) {
   n.checkInputs(2, 2);
   n.stringsInput(0), n.stringsInput(1);
   Value x = n.input(0), y = n.input(1);
@@ -223,15 +223,15 @@ Values importMatch(NodeImport &n) {
   return {n.constant(out)};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kStringsOps[] = {
     {"RegexFullMatch", 20, importMatch},
-    {"StringConcat", 20, importConcat},
+    {"StringConcat", 20, importStringConcat},
     {"StringNormalizer", 10, importNormalizer},
     {"StringSplit", 20, importSplit},
 };
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> stringOps() { return kOps; }
+llvm::ArrayRef<OpEntry> stringOps() { return kStringsOps; }
 
 } // namespace cleave::onnx

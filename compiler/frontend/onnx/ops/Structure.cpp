@@ -101,7 +101,7 @@ Values importRange(NodeImport &n) {
   return {emit::range(n, start, count, step, emit::elementOf(n.input(0)))};
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kStructureOps[] = {
     {"Constant", 1, importConstant}, {"ConstantOfShape", 9, importConstantOfShape},
     {"Identity", 1, importIdentity}, {"Range", 11, importRange},
     {"Shape", 1, importShape},       {"Size", 1, importSize},
@@ -109,6 +109,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> structureOps() { return kOps; }
+llvm::ArrayRef<OpEntry> structureOps() { return kStructureOps; }
 
 } // namespace cleave::onnx

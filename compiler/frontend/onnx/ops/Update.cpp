@@ -92,7 +92,7 @@ Values importMomentum(NodeImport &n) {
   });
 }
 
-constexpr OpEntry kOps[] = {
+constexpr OpEntry kUpdateOps[] = {
     {"ai.onnx.preview.training:Adagrad", 1, importAdagrad},
     {"ai.onnx.preview.training:Adam", 1, importAdam},
     {"ai.onnx.preview.training:Momentum", 1, importMomentum},
@@ -100,6 +100,6 @@ constexpr OpEntry kOps[] = {
 
 } // namespace
 
-llvm::ArrayRef<OpEntry> updateOps() { return kOps; }
+llvm::ArrayRef<OpEntry> updateOps() { return kUpdateOps; }
 
 } // namespace cleave::onnx
