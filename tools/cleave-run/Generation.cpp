@@ -78,8 +78,8 @@ Status Generation::readPrompt(const std::string &prompt) {
   return Status::ok();
 }
 
-// Writes the window as a safetensors file: the last tokens in the first row, zeros after them and in
-// the other rows. In a causal model the zeros do not change the logits that are read.
+// Writes the window as a safetensors file: the last tokens in the first row, zeros after them and
+// in the other rows. In a causal model the zeros do not change the logits that are read.
 Status Generation::prepare(int64_t step) {
   const int64_t count = std::min<int64_t>(form_.window, static_cast<int64_t>(tokens_.size()));
   std::vector<int64_t> window(size_t(form_.batch * form_.window), 0);
