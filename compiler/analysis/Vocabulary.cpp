@@ -27,12 +27,41 @@ static Value unwrapped(Value index, int64_t count) {
   return wraps ? select.getOnFalse() : Value();
 }
 
+// Matches `x != ignored ? x : class`, the classes of labels of which some do not count; returns x,
+// and sets `ignored`. Null for other values.
+static Value classesOf(Value index, std::optional<int64_t> &ignored) {
+  auto select = index.getDefiningOp<graph::SelectOp>();
+  auto compare = select ? select.getCondition().getDefiningOp<graph::CompareOp>() : nullptr;
+  if (!compare || compare.getPredicate() != graph::Predicate::NE ||
+      compare.getLhs() != select.getOnTrue() || !graph::splatValue(select.getOnFalse()))
+    return {};
+  std::optional<double> label = graph::splatValue(compare.getRhs());
+  if (!label)
+    return {};
+  ignored = static_cast<int64_t>(*label);
+  return compare.getLhs();
+}
+
 namespace {
 // The value that indices are copied from.
 struct Source {
   Value value;
-  bool isWhole = true;  // without slices in between
-  graph::SliceOp slice; // the only op other than casts in between, if that is a slice
+  bool isWhole = true;            // without slices in between
+  graph::SliceOp slice;           // the only op other than casts in between, if that is a slice
+  bool wraps = false;             // negative indices count from the end
+  std::optional<int64_t> ignored; // this index counts nowhere
+};
+
+// The integers that all uses of an argument permit: those in [lowest, count), and `ignored`.
+struct Bounds {
+  int64_t lowest, count;
+  std::optional<int64_t> ignored;
+
+  void intersect(const Bounds &other) {
+    lowest = std::max(lowest, other.lowest), count = std::min(count, other.count);
+    if (ignored != other.ignored)
+      ignored.reset();
+  }
 };
 
 // The inputs of which slices are used as indices, with the bounds of these slices.
@@ -69,15 +98,19 @@ private:
 };
 } // namespace
 
-// Follows elementwise copies, casts and wrapping at `count` from `index` to their source.
+// Follows elementwise copies, casts, padding, wrapping at `count` and the masks of labels from
+// `index` to their source.
 static Source sourceOf(Value index, int64_t count) {
   Source source;
   while (Operation *op = index.getDefiningOp()) {
     auto slice = dyn_cast<graph::SliceOp>(op);
     bool isCast =
         isa<graph::CastOp>(op) && !isa<FloatType>(graph::elementTypeOf(op->getOperand(0)));
-    bool moves = op->hasTrait<graph::UnaryCopy>();
+    bool moves = op->hasTrait<graph::UnaryCopy>() || isa<graph::PadOp>(op);
     Value before = isCast || moves ? op->getOperand(0) : unwrapped(index, count);
+    source.wraps |= before && !isCast && !moves;
+    if (!before)
+      before = classesOf(index, source.ignored);
     if (!before)
       break;
     if (moves)
@@ -90,9 +123,10 @@ static Source sourceOf(Value index, int64_t count) {
 }
 
 void recordVocabularies(func::FuncOp step) {
-  std::map<unsigned, int64_t> ofWhole; // by argument: the smallest bound
+  std::map<unsigned, Bounds> ofWhole; // by argument
   SliceBounds slices;
-  auto record = [&](Value index, const Polynomial &size, bool mustBeLabel) {
+  auto record = [&](Value index, const Polynomial &size, bool isLabel,
+                    std::optional<int64_t> ignored) {
     std::optional<int64_t> count = size.constant();
     if (!count)
       return;
@@ -101,23 +135,35 @@ void recordVocabularies(func::FuncOp step) {
     if (!argument || !graph::isPerMicroBatch(step, argument.getArgNumber()))
       return;
     unsigned number = argument.getArgNumber();
-    if (mustBeLabel && graph::argRole(step, number) != "label")
-      return;
-    if (!source.isWhole)
+    isLabel |= source.ignored.has_value();
+    if (!source.isWhole && !isLabel)
       return slices.add(number, source.slice, *count);
-    int64_t &least = ofWhole.emplace(number, *count).first->second;
-    least = std::min(least, *count);
+    const Bounds bounds{source.wraps ? -*count : 0, *count, ignored ? ignored : source.ignored};
+    auto [known, isNew] = ofWhole.emplace(number, bounds);
+    if (!isNew)
+      known->second.intersect(bounds);
   };
   for (Operation &op : step.getBody().front())
     if (auto gather = dyn_cast<graph::GatherOp>(op))
       record(gather.getIndices(), graph::shapeOf(gather.getOperand())[gather.getDim()],
-             /*mustBeLabel=*/false);
+             /*isLabel=*/false, std::nullopt);
+    else if (auto scatter = dyn_cast<graph::ScatterOp>(op))
+      record(scatter.getIndices(), graph::shapeOf(scatter.getResult())[scatter.getDim()],
+             /*isLabel=*/false, std::nullopt);
     else if (auto loss = dyn_cast<graph::SoftmaxCrossEntropyOp>(op))
-      record(loss.getLabels(), graph::shapeOf(loss.getLogits()).back(),
-             /*mustBeLabel=*/true);
-  slices.forEachCovered([&](unsigned number, int64_t count) { ofWhole.emplace(number, count); });
-  for (auto [number, count] : ofWhole)
-    step.setArgAttr(number, kVocabulary, Builder(step).getI64IntegerAttr(count));
+      record(loss.getLabels(), graph::shapeOf(loss.getLogits()).back(), /*isLabel=*/true,
+             static_cast<int64_t>(loss.getIgnoreIndex()));
+  slices.forEachCovered([&](unsigned number, int64_t count) {
+    ofWhole.emplace(number, Bounds{0, count, std::nullopt});
+  });
+  Builder b(step);
+  for (const auto &[number, bounds] : ofWhole) {
+    step.setArgAttr(number, kVocabulary, b.getI64IntegerAttr(bounds.count));
+    if (bounds.lowest != 0)
+      step.setArgAttr(number, kLowest, b.getI64IntegerAttr(bounds.lowest));
+    if (bounds.ignored)
+      step.setArgAttr(number, kIgnored, b.getI64IntegerAttr(*bounds.ignored));
+  }
 }
 
 } // namespace cleave::analysis

@@ -74,8 +74,14 @@ private:
       out->set_parameter(tensor.getParameter()->str());
     if (tensor.getVocabulary())
       out->set_vocabulary(static_cast<int64_t>(*tensor.getVocabulary()));
+    if (tensor.getLowest())
+      out->set_lowest(static_cast<int64_t>(*tensor.getLowest()));
+    if (tensor.getIgnored())
+      out->set_ignored(static_cast<int64_t>(*tensor.getIgnored()));
     if (tensor.getLabel())
       out->set_is_label(true);
+    if (tensor.getAllOf())
+      out->set_all_of(tensor.getAllOf()->str());
     if (tensor.getOrigin())
       *out->mutable_source() = sourceOf(*tensor.getOrigin());
   }

@@ -23,9 +23,10 @@ struct Blocks {
 
   // Whether the tensor has to be copied to or from staging memory.
   bool arePacked() const;
-  // The blocks that the tensor fills, and the elements along the dim behind them.
-  int64_t full() const { return shape[dim] / block; }
-  int64_t rest() const { return shape[dim] % block; }
+  // The blocks that the tensor fills, and the elements along the dim behind them; none where blocks
+  // are empty.
+  int64_t full() const { return block == 0 ? 0 : shape[dim] / block; }
+  int64_t rest() const { return block == 0 ? 0 : shape[dim] % block; }
   bool arePadded() const { return shape[dim] < ranks * block; }
   // Elements of all blocks together, padding included.
   double elements() const;

@@ -2,6 +2,8 @@
 #include "compiler/interpret/Interpret.h"
 
 #include "compiler/interpret/LiveValues.h"
+#include "dialects/graph/FedArguments.h"
+#include "dialects/graph/MicroBatches.h"
 #include "dialects/graph/Step.h"
 
 #include "llvm/Support/raw_ostream.h"
@@ -92,12 +94,37 @@ Result<std::vector<Tensor>> run(func::FuncOp function, ArrayRef<Tensor> args) {
   return resultsOf(function, values);
 }
 
-// The arguments of micro-batch m in the function's order, from the two lists.
+// The inputs called `name` of all micro-batches, joined along their first dim. Empty, which no
+// argument is, if a micro-batch lacks it.
+static Tensor joined(func::FuncOp step, StringRef name,
+                     ArrayRef<std::vector<Tensor>> microBatches) {
+  size_t position = 0; // among the inputs of a micro-batch
+  for (unsigned i = 0; i < step.getNumArguments() && graph::argName(step, i) != name; ++i)
+    position += graph::isPerMicroBatch(step, i);
+  Tensor all;
+  for (const std::vector<Tensor> &inputs : microBatches) {
+    if (position >= inputs.size() || inputs[position].shape.empty())
+      return Tensor();
+    const Tensor &next = inputs[position];
+    const int64_t before = all.shape.empty() ? 0 : all.shape[0];
+    all.type = next.type, all.shape = next.shape;
+    all.shape[0] += before;
+    all.values.insert(all.values.end(), next.values.begin(), next.values.end());
+  }
+  return all;
+}
+
+// The arguments of a micro-batch in the function's order, from the two lists.
 static Result<std::vector<Tensor>> mergeArguments(func::FuncOp step, ArrayRef<Tensor> persistent,
+                                                  ArrayRef<std::vector<Tensor>> microBatches,
                                                   ArrayRef<Tensor> inputs) {
   std::vector<Tensor> args;
   size_t nextPersistent = 0, nextInput = 0;
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    if (StringRef name = graph::allOf(step, i); !name.empty()) {
+      args.push_back(joined(step, name, microBatches));
+      continue;
+    }
     bool isInput = graph::isPerMicroBatch(step, i);
     size_t &next = isInput ? nextInput : nextPersistent;
     ArrayRef<Tensor> from = isInput ? inputs : persistent;
@@ -117,14 +144,12 @@ static void feedForward(func::FuncOp step, const llvm::DenseSet<Operation *> &re
                         const Values &values, std::vector<Tensor> &persistent) {
   std::vector<size_t> position(step.getNumArguments(), 0);
   for (unsigned i = 0, next = 0; i < step.getNumArguments(); ++i)
-    if (!graph::isPerMicroBatch(step, i))
+    if (!graph::isFed(step, i))
       position[i] = next++;
   Operation *end = step.getBody().front().getTerminator();
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    Operation *producer = end->getOperand(i).getDefiningOp();
-    std::optional<unsigned> alias = graph::aliasOf(step, i);
-    if (alias && producer && repeated.contains(producer) && !isa<graph::AccumulateOp>(producer))
-      persistent[position[*alias]] = values.get(end->getOperand(i));
+    if (graph::isReplacedPerMicroBatch(step, i, repeated))
+      persistent[position[*graph::aliasOf(step, i)]] = values.get(end->getOperand(i));
   }
 }
 
@@ -139,7 +164,7 @@ Result<std::vector<Tensor>> runStep(func::FuncOp step, ArrayRef<Tensor> persiste
   Values values;
   for (const std::vector<Tensor> &inputs : microBatches) {
     values = Values();
-    CLEAVE_TRY_ASSIGN(std::vector<Tensor> args, mergeArguments(step, state, inputs));
+    CLEAVE_TRY_ASSIGN(std::vector<Tensor> args, mergeArguments(step, state, microBatches, inputs));
     CLEAVE_TRY(setArguments(step, args, values));
     for (Operation &op : step.getBody().front().without_terminator()) {
       if (!repeated.contains(&op))

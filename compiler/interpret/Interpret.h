@@ -29,11 +29,12 @@ public:
 
 // The results of a step of `microBatches.size()` micro-batches. `persistent` holds the arguments
 // other than inputs and labels, `microBatches[m]` the inputs and labels of micro-batch m, each in
-// the order of the function's arguments. perMicroBatch() of dialects/graph/Step.h decides which ops
-// run once per micro-batch; the others run once per step. A result that is computed per micro-batch
-// and replaces an argument (running statistics) is the value of that argument in the next
-// micro-batch; other results computed per micro-batch are those of the last one. `observer` is
-// called for every op except graph.accumulate; may be null. Errors as of run().
+// the order of the function's arguments; arguments with graph.all_of follow from them.
+// perMicroBatch() of dialects/graph/Step.h decides which ops run once per micro-batch; the others
+// run once per step. A result that is computed per micro-batch and replaces an argument (running
+// statistics) is the value of that argument in the next micro-batch; other results computed per
+// micro-batch are those of the last one. `observer` is called for every op except graph.accumulate;
+// may be null. Errors as of run().
 Result<std::vector<Tensor>> runStep(mlir::func::FuncOp step, llvm::ArrayRef<Tensor> persistent,
                                     llvm::ArrayRef<std::vector<Tensor>> microBatches,
                                     StepObserver *observer = nullptr);

@@ -184,6 +184,42 @@ static const std::string &globOf(const NamePin &pin) {
   return pin.name.empty() ? pin.op : pin.name;
 }
 
+// Whether the glob matches one of the argument's names.
+static bool matches(const std::string &glob, const Argument &argument) {
+  return matchesGlob(glob, argument.name) ||
+         std::any_of(argument.otherNames.begin(), argument.otherNames.end(),
+                     [&](const std::string &name) { return matchesGlob(glob, name); });
+}
+
+// Whether the rule is about the argument, or about the op.
+static bool binds(const NamePin &pin, const StepModel &model, const Argument &argument) {
+  return !pin.name.empty() && matches(pin.name, argument) &&
+         model.values[argument.value].shape.size() == pin.layout.size();
+}
+static bool binds(const NamePin &pin, const StepModel &, const Op &op) {
+  return !pin.op.empty() && matchesGlob(pin.op, op.name);
+}
+
+// A user error if two rules say different things about one argument or op.
+template <typename Bound>
+static Status checkAgreement(const std::vector<NamePin> &rules, const StepModel &model,
+                             const std::vector<Bound> &all) {
+  for (const Bound &bound : all) {
+    const NamePin *first = nullptr;
+    for (const NamePin &pin : rules) {
+      if (!binds(pin, model, bound))
+        continue;
+      if (first && (first->layout != pin.layout ||
+                    first->use.value_or(first->layout) != pin.use.value_or(pin.layout)))
+        return Status::userError("the pins for ", globOf(*first), " and for ", globOf(pin),
+                                 " give ", bound.name,
+                                 " different layouts; leave it out of one of them");
+      first = first ? first : &pin;
+    }
+  }
+  return Status::ok();
+}
+
 static Status checkLayout(const NamePin &pin, const std::vector<std::vector<std::string>> &layout,
                           const Mesh &mesh) {
   std::vector<std::string> seen;
@@ -217,22 +253,19 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
     if (pin.use && pin.use->size() != pin.layout.size())
       return Status::userError("the pin for ", globOf(pin), " has a layout of ", pin.layout.size(),
                                " dims and a use of ", pin.use->size(), ", expected as many");
-    bool matches = false;
-    for (const Argument &argument : model.arguments)
-      matches |= !pin.name.empty() && matchesGlob(pin.name, argument.name) &&
-                 model.values[argument.value].shape.size() == pin.layout.size();
-    for (const Op &op : model.ops)
-      matches |= !pin.op.empty() && matchesGlob(pin.op, op.name);
-    if (!matches)
+    auto isBound = [&](const auto &bound) { return binds(pin, model, bound); };
+    if (std::none_of(model.arguments.begin(), model.arguments.end(), isBound) &&
+        std::none_of(model.ops.begin(), model.ops.end(), isBound))
       return Status::userError("the pin for ", globOf(pin), " matches nothing with ",
                                pin.layout.size(), " dims");
   }
   for (const GatherPin &pin : gatherRules_)
     if (std::none_of(model.arguments.begin(), model.arguments.end(), [&](const Argument &argument) {
-          return argument.role == "parameter" && matchesGlob(pin.name, argument.name);
+          return argument.role == "parameter" && matches(pin.name, argument);
         }))
       return Status::userError("the pin on gathering ", pin.name, " matches no parameter");
-  return Status::ok();
+  CLEAVE_TRY(checkAgreement(rules_, model, model.arguments));
+  return checkAgreement(rules_, model, model.ops);
 }
 
 // -- filtering ------------------------------------------------------------------------------------
@@ -418,7 +451,7 @@ const NamePin *Pins::ruleFor(const StepModel &model, int argument) const {
   const Argument &what = model.arguments[argument];
   size_t dims = model.values[what.value].shape.size();
   for (const NamePin &pin : rules_)
-    if (!pin.name.empty() && matchesGlob(pin.name, what.name) && pin.layout.size() == dims)
+    if (!pin.name.empty() && matches(pin.name, what) && pin.layout.size() == dims)
       return &pin;
   return nullptr;
 }
@@ -428,7 +461,7 @@ void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
   restrictLayouts(model, index, mesh, choices);
   std::optional<bool> keep;
   for (const GatherPin &pin : gatherRules_)
-    if (matchesGlob(pin.name, model.arguments[index].name))
+    if (matches(pin.name, model.arguments[index]))
       keep = pin.keep;
   const bool mayStay = std::any_of(choices.begin(), choices.end(),
                                    [](const ArgumentChoice &c) { return c.staysGathered; });

@@ -91,7 +91,8 @@ public:
 
   // Whether a rule names an axis.
   bool namesAxis() const;
-  // A user error if a rule names an axis that the mesh does not have, or matches nothing.
+  // A user error if a rule names an axis that the mesh does not have, matches nothing, or
+  // contradicts another one.
   Status check(const StepModel &model, const Mesh &mesh) const;
 
   // Finds the batch of the step; must be called before restrictOp and restrictArgument.

@@ -5,6 +5,7 @@
 #include "dialects/graph/Again.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Direct.h"
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
 
@@ -84,6 +85,8 @@ private:
     Argument argument;
     argument.name = graph::argName(step_, i).str();
     argument.role = graph::argRole(step_, i).str();
+    if (argument.role == "parameter")
+      argument.otherNames = graph::otherNamesOf(step_->getParentOfType<ModuleOp>(), argument.name);
     if (auto owner = step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"))
       argument.parameter = owner.str();
     argument.value = static_cast<int>(model_.values.size());

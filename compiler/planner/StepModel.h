@@ -116,11 +116,12 @@ struct Op {
 
 // An argument of the step.
 struct Argument {
-  std::string name;      // as the user knows it
-  std::string role;      // `input`, `label`, `parameter`, `state`, `constant`
-  std::string parameter; // of an optimizer state: the name of its parameter
-  int value = 0;         // the value that it is
-  int output = -1;       // the output that replaces it in the next step, or -1
+  std::string name;                    // as the user knows it
+  std::vector<std::string> otherNames; // of a parameter that is tied
+  std::string role;                    // `input`, `label`, `parameter`, `state`, `constant`
+  std::string parameter;               // of an optimizer state: the name of its parameter
+  int value = 0;                       // the value that it is
+  int output = -1;                     // the output that replaces it in the next step, or -1
 };
 
 // A result of the step.

@@ -55,7 +55,8 @@ static bool hasKernelFor(const AttentionScores &scores) {
   };
   Type type = elementTypeOf(scores.value);
   return (type.isF32() || type.isBF16() || type.isF16()) && fits(scores.query) &&
-         fits(scores.value) && (!scores.bias || elementTypeOf(scores.bias) == type);
+         fits(scores.value) &&
+         (!scores.bias || elementTypeOf(scores.bias) == type || elementTypeOf(scores.bias).isF32());
 }
 bool AttentionOp::hasKernel() { return hasKernelFor(AttentionScores(*this)); }
 bool AttentionGradOp::hasKernel() { return !getBiasGrad() && hasKernelFor(AttentionScores(*this)); }

@@ -1,5 +1,6 @@
 // Registration of the graph dialect, and the generated definitions of its attributes. The generated
 // definitions of ops are in the .cpp files of their families.
+#include "dialects/graph/F32Region.h"
 #include "dialects/graph/Graph.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -30,6 +31,7 @@ void GraphDialect::initialize() {
   addSequenceOps();
   addStructureOps();
   addStopGradientOps();
+  addOperations<EnterF32Op, LeaveF32Op>();
 }
 
 Operation *GraphDialect::materializeConstant(OpBuilder &b, Attribute value, Type type,

@@ -2,6 +2,8 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Window.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace cleave::graph {
@@ -127,10 +129,11 @@ static Cell cellAt(Op op, const Window &window, ArrayRef<int64_t> at, const Tens
   return cell;
 }
 
+// The first largest element, or the last NaN.
 static int64_t largest(const Cell &cell, const Tensor &input) {
   int64_t best = cell.inside.front();
   for (int64_t position : cell.inside)
-    if (input.values[position] > input.values[best])
+    if (input.values[position] > input.values[best] || std::isnan(input.values[position]))
       best = position;
   return best;
 }

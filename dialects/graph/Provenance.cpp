@@ -10,7 +10,7 @@ using namespace mlir;
 namespace cleave::graph {
 
 static constexpr StringLiteral kModel = "graph.model", kOptimizer = "graph.optimizer",
-                               kOtherNames = "graph.other_names";
+                               kNoPadding = "graph.no_padding", kOtherNames = "graph.other_names";
 
 void setSourceModel(ModuleOp module, const SourceModel &model) {
   Builder b(module.getContext());
@@ -60,6 +60,16 @@ void setOptimizer(ModuleOp module, const std::string &optimizer) {
 
 std::string optimizerOf(ModuleOp module) {
   auto text = module->getAttrOfType<StringAttr>(kOptimizer);
+  return text ? text.str() : "";
+}
+
+void setNoPadding(ModuleOp module, const std::string &reason) {
+  if (!reason.empty())
+    module->setAttr(kNoPadding, StringAttr::get(module.getContext(), reason));
+}
+
+std::string noPaddingOf(ModuleOp module) {
+  auto text = module->getAttrOfType<StringAttr>(kNoPadding);
   return text ? text.str() : "";
 }
 

@@ -34,6 +34,11 @@ bool isInFile(mlir::Attribute origin);
 void setOptimizer(mlir::ModuleOp module, const std::string &optimizer);
 std::string optimizerOf(mlir::ModuleOp module);
 
+// graph.no_padding: why a training step may not be completed by samples whose labels are ignored;
+// empty if it may.
+void setNoPadding(mlir::ModuleOp module, const std::string &reason);
+std::string noPaddingOf(mlir::ModuleOp module);
+
 // graph.other_names: a further name of a parameter in the user's model, which is tied.
 void addOtherName(mlir::ModuleOp module, llvm::StringRef other, llvm::StringRef parameter);
 // Of one parameter.

@@ -1,6 +1,9 @@
 // See Step.h.
 #include "dialects/graph/Step.h"
 
+#include "dialects/graph/FedArguments.h"
+#include "dialects/graph/MicroBatches.h"
+
 using namespace mlir;
 
 namespace cleave::graph {
@@ -58,14 +61,26 @@ std::optional<unsigned> aliasOf(func::FuncOp step, unsigned i) {
 }
 
 bool isPerMicroBatch(func::FuncOp step, unsigned i) {
-  return argRole(step, i) == "input" || argRole(step, i) == "label";
+  return isFed(step, i) && allOf(step, i).empty();
+}
+
+static bool replacesPerMicroBatch(func::FuncOp step, unsigned i) {
+  std::optional<unsigned> alias = aliasOf(step, i);
+  return alias && step.getArgAttr(*alias, kPerMicroBatch);
+}
+
+bool isReplacedPerMicroBatch(func::FuncOp step, unsigned i,
+                             const llvm::DenseSet<Operation *> &repeated) {
+  Operation *producer = step.getBody().front().getTerminator()->getOperand(i).getDefiningOp();
+  const bool isRepeated = producer && repeated.contains(producer) && !isa<AccumulateOp>(producer);
+  return aliasOf(step, i) && (isRepeated || replacesPerMicroBatch(step, i));
 }
 
 llvm::DenseSet<Operation *> perMicroBatch(func::FuncOp step) {
   Block &body = step.getBody().front();
   llvm::DenseSet<Value> ofInputs, ofSums; // values that depend on inputs, and on accumulated sums
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (isPerMicroBatch(step, i))
+    if (isFed(step, i))
       ofInputs.insert(step.getArgument(i));
   llvm::DenseSet<Operation *> repeated;
   for (Operation &op : body.without_terminator()) {
@@ -80,6 +95,10 @@ llvm::DenseSet<Operation *> perMicroBatch(func::FuncOp step) {
     if (isSum || (op.getNumResults() > 0 && ofInputs.contains(op.getResult(0))))
       repeated.insert(&op);
   }
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (Operation *producer = body.getTerminator()->getOperand(i).getDefiningOp();
+        producer && replacesPerMicroBatch(step, i))
+      repeated.insert(producer);
   for (Operation &op : llvm::reverse(body.without_terminator()))
     if (repeated.contains(&op))
       for (Value operand : op.getOperands())

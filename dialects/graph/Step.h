@@ -54,8 +54,8 @@ std::optional<unsigned> aliasOf(mlir::func::FuncOp step, unsigned i);
 bool isPerMicroBatch(mlir::func::FuncOp step, unsigned i);
 
 // The ops that run once per micro-batch, the others run once a step: accumulate ops and all that
-// they depend on, and what depends on inputs or labels but on no accumulate op (outputs, running
-// statistics).
+// they depend on; what depends on inputs or labels but on no accumulate op (outputs); and the
+// values of states that are replaced after each micro-batch (MicroBatches.h).
 llvm::DenseSet<mlir::Operation *> perMicroBatch(mlir::func::FuncOp step);
 
 // Where the first value of a parameter, state or constant comes from. As an attribute it is a

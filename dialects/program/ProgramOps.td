@@ -13,8 +13,10 @@ def Program_TensorOp : Program_Op<"tensor"> {
     `type` is that of the whole tensor. `dims` has one array of mesh axis indices per dim, major
     first: the axes that split it. `parameter` is the name of the parameter that an optimizer state
     belongs to. `origin` is the attribute form of graph::TensorOrigin. The integers of an input with
-    a `vocabulary` are in [0, vocabulary), or -100 if it is a `label`. A program.buffer refers to a
-    tensor by its index among the program.tensor ops of the module.
+    a `vocabulary` are in [lowest, vocabulary) (`lowest` is 0 unless given), or equal `ignored`. An
+    input with `all_of` holds the input of that name of all micro-batches of a step, along its first
+    dim. A program.buffer refers to a tensor by its index among the program.tensor ops of the
+    module.
 
     ```mlir
     program.tensor input "tokens" tensor<4x8xi64> split [[0], []] {vocabulary = 64 : i64}
@@ -22,7 +24,9 @@ def Program_TensorOp : Program_Op<"tensor"> {
   }];
   let arguments = (ins StrAttr:$name, Program_RoleAttr:$role, TypeAttr:$type, ArrayAttr:$dims,
                        OptionalAttr<StrAttr>:$parameter, OptionalAttr<AnyAttr>:$origin,
-                       OptionalAttr<I64Attr>:$vocabulary, UnitAttr:$label);
+                       OptionalAttr<I64Attr>:$vocabulary, OptionalAttr<I64Attr>:$lowest,
+                       OptionalAttr<I64Attr>:$ignored, UnitAttr:$label,
+                       OptionalAttr<StrAttr>:$all_of);
   let assemblyFormat = "$role $name $type `split` $dims attr-dict";
 }
 

@@ -1,6 +1,8 @@
 // The boundary of the step: arguments become buffers of logical tensors, results replace arguments
 // or become outputs and metrics.
 #include "compiler/analysis/Vocabulary.h"
+#include "dialects/graph/FedArguments.h"
+#include "dialects/graph/MicroBatches.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/StepLowering.h"
 
@@ -34,6 +36,12 @@ ArrayAttr splitOf(Attribute sharding, const Mesh &mesh, Type type) {
         dim = b.getArrayAttr(numbers);
       }
   return b.getArrayAttr(dims);
+}
+
+InputFacts factsOf(func::FuncOp step, unsigned i) {
+  auto number = [&](StringRef name) { return step.getArgAttrOfType<IntegerAttr>(i, name); };
+  return {number(analysis::kVocabulary), number(analysis::kLowest), number(analysis::kIgnored),
+          graph::argRole(step, i) == "label", step.getArgAttrOfType<StringAttr>(i, graph::kAllOf)};
 }
 
 Type globalType(Attribute global, Type local) {
@@ -75,11 +83,9 @@ LogicalResult StepLowering::addArguments() {
     if (failed(buffer))
       return failure();
     if (!*buffer) {
-      int64_t tensor = program_.addTensor(
-          name, role, global, split, step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
-          step_.getArgAttr(i, "graph.source"),
-          step_.getArgAttrOfType<IntegerAttr>(i, analysis::kVocabulary),
-          graph::argRole(step_, i) == "label");
+      int64_t tensor = program_.addTensor(name, role, global, split,
+                                          step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
+                                          step_.getArgAttr(i, "graph.source"), factsOf(step_, i));
       buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
     }
     persistent_.insert(*buffer);
@@ -92,20 +98,28 @@ LogicalResult StepLowering::addArguments() {
 void StepLowering::addLoads() {
   program_.setSegment(micro_);
   for (auto [i, argument] : llvm::enumerate(step_.getArguments()))
-    if (graph::isPerMicroBatch(step_, i) && !argument.use_empty())
+    if (graph::isFed(step_, i) && !argument.use_empty())
       program_.add<program::LoadInputOp>(views_[argument].buffer);
+}
+
+// The segment that replaces the argument of result i. Of several micro-batches, the next one reads
+// the new value; otherwise the update may still read the old one.
+program::SegmentOp StepLowering::replacingSegment(unsigned i) const {
+  const bool isRepeated = graph::isReplacedPerMicroBatch(step_, i, repeated_);
+  return isRepeated && microBatches_ > 1 ? micro_ : update_;
 }
 
 void StepLowering::addResults() {
   Operation *terminator = order_.back();
-  // Saves old values of other arguments before any argument is overwritten.
+  // Saves values that lie in arguments, unless they are in place, before any is overwritten.
   llvm::DenseMap<unsigned, View> saved;
-  program_.setSegment(update_);
   for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i))
       if (View view = viewOf(value); persistent_.contains(view.buffer) &&
-                                     view.buffer != views_[step_.getArgument(*alias)].buffer)
+                                     !view.isSamePlace(views_[step_.getArgument(*alias)])) {
+        program_.setSegment(replacingSegment(i));
         moveIn(value, saved[i] = copyToDense(view));
+      }
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     Operation *producer = value.getDefiningOp();
     bool isRepeated = producer && !isUpdate(producer);
@@ -113,12 +127,10 @@ void StepLowering::addResults() {
     program_.setSegment(isRepeated ? micro_ : update_);
     StringRef role = graph::resultRole(step_, i), name = graph::resultName(step_, i);
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
-      // Of several micro-batches, the next one reads the new value; otherwise the update may still
-      // read the old one.
-      program_.setSegment(isRepeated && microBatches_ > 1 ? micro_ : update_);
+      program_.setSegment(replacingSegment(i));
       View home = views_[step_.getArgument(*alias)];
       View from = saved.contains(i) ? saved[i] : viewOf(value);
-      if (from.buffer != home.buffer)
+      if (!from.isSamePlace(home))
         program_.copy(from, home);
     } else if (role == "output") {
       std::vector<int64_t> shape = graph::staticShapeOf(value);

@@ -13,6 +13,14 @@ int64_t StepLowering::ranksAlong(ArrayAttr axes) const {
 
 void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int64_t reduce,
                               ArrayRef<Value> send, ArrayRef<Value> recv, ArrayAttr toAxes) {
+  SmallVector<Value> sent, received; // buffers without elements are not transferred
+  for (auto [from, to] : llvm::zip_equal(send, recv))
+    if (ProgramBuilder::elementsOf(from) > 0) {
+      sent.push_back(from);
+      received.push_back(to);
+    }
+  if (sent.empty())
+    return;
   OpBuilder &b = program_.builder();
   auto numbers = [&](ArrayAttr names) {
     std::vector<int> plain = *mesh::toAxes(names, mesh_);
@@ -20,7 +28,7 @@ void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int6
   };
   program_.add<program::CollectiveOp>(program::CollectiveKindAttr::get(b.getContext(), kind),
                                       numbers(axes), toAxes ? numbers(toAxes) : DenseI64ArrayAttr(),
-                                      b.getI64IntegerAttr(reduce), send, recv);
+                                      b.getI64IntegerAttr(reduce), sent, received);
 }
 
 static cost::Blocks blocksOf(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, int64_t block) {
@@ -73,11 +81,9 @@ Value StepLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t 
   return packed.buffer;
 }
 
-void StepLowering::unpack(Value blocks, ArrayRef<int64_t> blockShape, int64_t dim,
+void StepLowering::unpack(Value blocks, ArrayRef<int64_t> blockShape, int64_t ranks, int64_t dim,
                           const View &whole) {
-  SmallVector<int64_t> all = blocksShape(blockShape, ProgramBuilder::elementsOf(blocks) /
-                                                         View::dense(blocks, blockShape).size());
-  forEachPart(View::dense(blocks, all), whole, dim,
+  forEachPart(View::dense(blocks, blocksShape(blockShape, ranks)), whole, dim,
               [&](const View &part, const View &place) { program_.copy(part, place); });
 }
 
@@ -120,7 +126,7 @@ void StepLowering::lowerAllGather(mesh::AllGatherOp op) {
                                     blocksShape(from.shape, ranks));
   collective(program::CollectiveKind::AllGather, op.getAxes(), 0, from.buffer, blocks);
   View result = resultView(op.getResult());
-  unpack(blocks, from.shape, dim, result);
+  unpack(blocks, from.shape, ranks, dim, result);
   setView(op.getResult(), result);
 }
 
@@ -150,7 +156,7 @@ void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
   Value recv = program_.addBuffer("received", program::Role::Workspace, type.getElementType(),
                                   blocksShape(block, ranks));
   collective(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, recv);
-  unpack(recv, block, op.getFrom(), result);
+  unpack(recv, block, ranks, op.getFrom(), result);
   setView(op.getResult(), result);
 }
 

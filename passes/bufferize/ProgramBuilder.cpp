@@ -48,12 +48,11 @@ program::SegmentOp ProgramBuilder::addSegment(StringRef name) {
 }
 
 int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type, ArrayAttr dims,
-                                  StringAttr parameter, Attribute origin, IntegerAttr vocabulary,
-                                  bool isLabel) {
+                                  StringAttr parameter, Attribute origin, const InputFacts &input) {
   program::TensorOp::create(b_, loc_, b_.getStringAttr(name),
                             program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type),
-                            dims, parameter, origin, vocabulary,
-                            isLabel ? b_.getUnitAttr() : UnitAttr());
+                            dims, parameter, origin, input.vocabulary, input.lowest, input.ignored,
+                            input.isLabel ? b_.getUnitAttr() : UnitAttr(), input.allOf);
   return tensors_++;
 }
 
@@ -158,6 +157,8 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
 
 program::LaunchOp ProgramBuilder::launch(Operation *op, ArrayRef<View> operands,
                                          ArrayRef<View> results, Value extra) {
+  if (llvm::all_of(results, [](const View &view) { return view.size() == 0; }))
+    return nullptr;
   SmallVector<Value> buffers;
   auto positionOf = [&](Value buffer) {
     auto it = llvm::find(buffers, buffer);

@@ -20,6 +20,13 @@ struct SharedTensor {
   int64_t index;
 };
 
+// What a program.tensor says of an input; all may be null.
+struct InputFacts {
+  mlir::IntegerAttr vocabulary, lowest, ignored; // the integers that it may hold
+  bool isLabel = false;
+  mlir::StringAttr allOf; // the input of which it holds all micro-batches
+};
+
 class ProgramBuilder {
 public:
   // Creates the program at the end of the module; tensors and kernels are added before it.
@@ -39,10 +46,10 @@ public:
   // The number of segments.
   int64_t segments() const { return segments_; }
 
-  // Adds a logical tensor and returns its index.
+  // Adds a logical tensor and returns its index. `input`: facts about an input.
   int64_t addTensor(llvm::StringRef name, program::Role role, mlir::Type type, mlir::ArrayAttr dims,
                     mlir::StringAttr parameter, mlir::Attribute origin,
-                    mlir::IntegerAttr vocabulary = {}, bool isLabel = false);
+                    const InputFacts &input = {});
   // Adds a buffer for a dense tensor; `tensor`: index of the logical tensor whose block it holds,
   // or -1.
   mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element,
@@ -55,7 +62,8 @@ public:
   mlir::Value findBuffer(program::Role role, int64_t tensor);
 
   // Launches `op`, which is cloned into a kernel, on operands and results in these views. `extra`,
-  // if given, is the kernel's last buffer.
+  // if given, is the kernel's last buffer. Without an instruction, and null, if no result has an
+  // element.
   program::LaunchOp launch(mlir::Operation *op, llvm::ArrayRef<View> operands,
                            llvm::ArrayRef<View> results, mlir::Value extra = {});
   // Copies elements between equally shaped views; without an instruction if these are one place.

@@ -108,12 +108,13 @@ private:
   void lowerAllToAll(mesh::AllToAllOp op);
   void lowerPermute(mesh::PermuteOp op);
   void lowerLocal(mlir::Operation *op);
+  program::SegmentOp replacingSegment(unsigned i) const;
   void addResults();
 
-  // Collectives transfer whole buffers. Blocks along a dim that is not the leading one are packed
-  // before and unpacked after.
+  // Collectives transfer whole buffers, but for those without elements. Blocks along a dim that is
+  // not the leading one are packed before and unpacked after.
   mlir::Value pack(const View &whole, int64_t dim, int64_t ranks, int64_t block);
-  void unpack(mlir::Value blocks, llvm::ArrayRef<int64_t> blockShape, int64_t dim,
+  void unpack(mlir::Value blocks, llvm::ArrayRef<int64_t> blockShape, int64_t ranks, int64_t dim,
               const View &whole);
   void collective(program::CollectiveKind kind, mlir::ArrayAttr axes, int64_t reduce,
                   llvm::ArrayRef<mlir::Value> send, llvm::ArrayRef<mlir::Value> recv,

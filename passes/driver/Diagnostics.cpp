@@ -33,6 +33,8 @@ static void append(std::string &text, Location location, const std::string &mess
 
 DiagnosticText::DiagnosticText(MLIRContext &context)
     : handler_(&context, [this](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() == DiagnosticSeverity::Warning)
+          warnings_.push_back(diagnostic.str());
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
           return success();
         append(collected_, diagnostic.getLocation(), diagnostic.str());

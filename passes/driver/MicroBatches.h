@@ -2,7 +2,7 @@
 //
 // The symbols of --set then give the whole batch of a step. Its symbols are those that are the
 // first dim of inputs and occur nowhere else in their shapes; each is divided by the number of
-// micro-batches. Losses and gradients are means over micro-batches, as with --accumulate.
+// micro-batches. Loss and gradients are those of the whole batch, as with --accumulate.
 #pragma once
 
 #include "passes/driver/Compile.h"

@@ -93,10 +93,14 @@ static Status import(Compilation &c) {
 // The step, from the phase `import` on.
 static func::FuncOp step(Compilation &c) { return graph::stepOf(*c.module); }
 
-// Runs `work`, whose diagnostics are the user's mistakes.
+// Runs `work`, whose errors are the user's mistakes, and whose warnings become remarks.
 static Status reported(Compilation &c, llvm::function_ref<LogicalResult()> work) {
   DiagnosticText diagnostics(*c.context);
-  return succeeded(work()) ? Status::ok() : Status::userError(diagnostics.text());
+  if (failed(work()))
+    return Status::userError(diagnostics.text());
+  for (const std::string &warning : diagnostics.warnings())
+    c.remarks.push_back({"warning", warning});
+  return Status::ok();
 }
 
 // Warns of an inference that depends on how samples are divided into batches.
@@ -154,14 +158,26 @@ static void chooseConvolutions(Compilation &c, bool isForGpus) {
                     : "since cuDNN may have no engines for their padding or number of dims")});
 }
 
+// Says which products compute in the low type, and what stays f32.
+static void remarkPrecision(Compilation &c, const precision::Policy &policy,
+                            const precision::Summary &summary) {
+  if (!policy.isNone())
+    c.remarks.push_back({"precision", summary.text(policy)});
+}
+
 static Status train(Compilation &c) {
   train::TrainOptions options;
   CLEAVE_TRY_ASSIGN(options.precision,
                     precision::parsePolicy(c.options.dtype).withContext("--dtype"));
   if (options.precision.tf32)
     graph::setF32Products(*c.module, "tf32");
-  if (!c.options.train)
-    return reported(c, [&] { return precision::applyPolicy(step(c), options.precision); });
+  precision::Summary summary;
+  if (!c.options.train) {
+    CLEAVE_TRY(
+        reported(c, [&] { return precision::applyPolicy(step(c), options.precision, &summary); }));
+    remarkPrecision(c, options.precision, summary);
+    return Status::ok();
+  }
   for (const std::string &text : c.options.losses) {
     CLEAVE_TRY_ASSIGN(train::LossOption loss, train::parseLoss(text).withContext("--loss"));
     options.losses.push_back(loss);
@@ -184,9 +200,10 @@ static Status train(Compilation &c) {
   if (c.options.evaluate)
     CLEAVE_TRY(makeEvaluation(c, options));
   CLEAVE_TRY(reported(c, [&] {
-    if (failed(train::buildTrainingStep(step(c), options)))
+    if (failed(train::buildTrainingStep(step(c), options, &summary)))
       return failure();
     remarkFrozen(c);
+    remarkPrecision(c, options.precision, summary);
     return simplify::simplify(step(c), simplify::Composites::Leave);
   }));
   return c.options.evaluateAverages ? addAverages(c) : Status::ok();

@@ -2,6 +2,7 @@
 #include "passes/driver/PlanOfIr.h"
 
 #include "compiler/artifact/ExportTensor.h"
+#include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
@@ -36,6 +37,11 @@ static void addTensor(func::FuncOp step, unsigned i, const Mesh &mesh, plan::Pla
     out.set_parameter(owner.str());
   if (auto vocabulary = step.getArgAttrOfType<IntegerAttr>(i, "graph.vocabulary"))
     out.set_vocabulary(vocabulary.getInt());
+  if (auto lowest = step.getArgAttrOfType<IntegerAttr>(i, "graph.lowest"))
+    out.set_lowest(lowest.getInt());
+  if (auto ignored = step.getArgAttrOfType<IntegerAttr>(i, "graph.ignored"))
+    out.set_ignored(ignored.getInt());
+  out.set_all_of(graph::allOf(step, i).str());
   if (Attribute origin = step.getArgAttr(i, "graph.source"); graph::isOrigin(origin))
     *out.mutable_source() = artifact::sourceOf(origin);
   auto attr = step.getArgAttrOfType<mesh::ShardingAttr>(i, mesh::kSharding);
@@ -70,6 +76,7 @@ Result<plan::Plan> planOfIr(const std::string &path) {
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
     plan.add_program_of_rank(0);
   plan.set_optimizer(graph::optimizerOf(*c.module));
+  plan.set_no_padding(graph::noPaddingOf(*c.module));
   plan.set_trains(!plan.optimizer().empty());
   addSource(*c.module, plan);
   if (func::FuncOp step = graph::stepOf(*c.module))

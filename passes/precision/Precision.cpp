@@ -2,7 +2,10 @@
 #include "passes/precision/Precision.h"
 
 #include "dialects/graph/Build.h"
+#include "dialects/graph/F32Region.h"
+#include "dialects/graph/Rounding.h"
 #include "dialects/graph/Step.h"
+#include "passes/precision/WideProducts.h"
 #include "runtime/base/Glob.h"
 
 #include "mlir/Interfaces/InferTypeOpInterface.h"
@@ -48,8 +51,9 @@ StringRef nameOf(Operation *op) {
 
 class Caster {
 public:
-  Caster(func::FuncOp step, const Policy &policy)
-      : step_(step), policy_(policy), used_(policy.rules.size()) {}
+  Caster(func::FuncOp step, const Policy &policy, Summary &summary)
+      : step_(step), policy_(policy), summary_(summary), used_(policy.rules.size()),
+        wideProducts_(wideProductsOf(step)) {}
 
   LogicalResult run() {
     for (Operation &op : llvm::make_early_inc_range(step_.getBody().front().without_terminator()))
@@ -79,28 +83,74 @@ private:
         operands.push_back(&operand);
     if (operands.empty())
       return;
-    Type type = typeFor(op, operands);
-    if (isRoundedBehind(op, operands, type))
-      return computeWide(op, operands, type);
-    bool hasChanged = false;
-    for (OpOperand *operand : operands) {
-      hasChanged |= !elementTypeOf(operand->get()).isF32() || !type.isF32();
-      castTo(*operand, type);
+    const bool isInside = isInRegion(op);
+    const std::optional<Type> ruled = typeByRule(op);
+    Type type = ruled ? *ruled : typeFor(op, operands, isInside);
+    if (isRoundedBehind(op, operands, type)) {
+      computeWide(op, operands, type);
+    } else {
+      bool hasChanged = false;
+      for (OpOperand *operand : operands) {
+        hasChanged |= !elementTypeOf(operand->get()).isF32() || !type.isF32();
+        if (isFactor(*operand) || !elementTypeOf(operand->get()).isF32())
+          castTo(*operand, type);
+      }
+      if (hasChanged)
+        retype(op, type);
     }
-    if (hasChanged)
-      retype(op, type);
+    for (Value result : op->getResults())
+      if (isInside && isOurs(result))
+        region_.insert(result);
+    count(op, type, ruled.has_value(), isInside);
   }
 
-  Type typeFor(Operation *op, ArrayRef<OpOperand *> operands) {
+  void count(Operation *op, Type type, bool isRuled, bool isInside) {
+    summary_.regionOps += isInside && !isRuled && !isBorder(op);
+    if (!op->hasTrait<MatrixProduct>())
+      return;
+    if (!type.isF32())
+      ++summary_.lowProducts;
+    else if (isRuled)
+      ++summary_.ruledProducts;
+    else if (!isInside)
+      summary_.wideProducts.push_back(nameOf(op).str());
+  }
+
+  static bool isBorder(Operation *op) { return isa<EnterF32Op, LeaveF32Op>(op); }
+
+  // Whether the op is in a region that computes in f32 (F32Region.h).
+  bool isInRegion(Operation *op) const {
+    return isa<EnterF32Op>(op) ||
+           (!isa<LeaveF32Op>(op) && llvm::any_of(op->getOperands(), [&](Value operand) {
+             return region_.contains(operand);
+           }));
+  }
+
+  // Whether the op computes on the operand in its own type: attention adds a bias to f32 scores.
+  static bool isFactor(OpOperand &operand) {
+    Operation *op = operand.getOwner();
+    return !op->hasTrait<MatrixProduct>() || operand.getOperandNumber() < factorsOf(op).size();
+  }
+
+  // The type of the first rule of the user that matches.
+  std::optional<Type> typeByRule(Operation *op) {
+    if (isBorder(op))
+      return std::nullopt;
     for (auto [i, rule] : llvm::enumerate(policy_.rules))
       if (rule.op.empty() ? matchesGlob(rule.name, nameOf(op).str())
                           : matchesGlob(rule.op, op->getName().stripDialect().str())) {
         used_[i] = true;
         return fromElementType(rule.type, op->getContext());
       }
+    return std::nullopt;
+  }
+
+  Type typeFor(Operation *op, ArrayRef<OpOperand *> operands, bool isInside) const {
+    Type wide = Float32Type::get(op->getContext());
+    if (isInside || isBorder(op) || wideProducts_.contains(op))
+      return wide;
     if (op->hasTrait<MatrixProduct>())
       return fromElementType(policy_.low, op->getContext());
-    Type wide = Float32Type::get(op->getContext());
     return op->hasTrait<WidePrecision>() ? wide : commonType(op, operands, wide);
   }
 
@@ -181,59 +231,38 @@ private:
 
   func::FuncOp step_;
   const Policy &policy_;
-  std::vector<bool> used_;        // per rule of the policy
+  Summary &summary_;
+  std::vector<bool> used_; // per rule of the policy
+  llvm::SetVector<Operation *> wideProducts_;
   llvm::DenseSet<Value> lowered_; // f32 before this pass
+  llvm::DenseSet<Value> region_;  // results of ops in regions that compute in f32
 };
 
 } // namespace
 
-LogicalResult applyPolicy(func::FuncOp step, const Policy &policy) {
-  return policy.isNone() ? success() : Caster(step, policy).run();
+std::string Summary::text(const Policy &policy) const {
+  std::string text = concat(lowProducts, lowProducts == 1 ? " product in " : " products in ",
+                            policy.low == DType::F32 ? "16-bit floats" : name(policy.low));
+  if (!wideProducts.empty())
+    text += concat("; ", wideProducts.size(), " in f32, of positions or angles (");
+  for (size_t i = 0; i < wideProducts.size() && i < 3; ++i)
+    text += (i ? ", " : "") + (wideProducts[i].empty() ? "unnamed" : wideProducts[i]);
+  if (!wideProducts.empty())
+    text += wideProducts.size() > 3 ? ", ...)" : ")";
+  if (ruledProducts > 0)
+    text += concat("; ", ruledProducts, " in f32 by rules");
+  if (regionOps > 0)
+    text += concat("; ", regionOps, regionOps == 1 ? " op" : " ops",
+                   " in regions that stay f32 (autocast disabled, Fourier transforms, grids)");
+  return text;
 }
 
-// -- gradients ------------------------------------------------------------------------------------
-
-// Whether nothing but the gradient reads `value`, a product or copies of products.
-static bool isWidenable(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || !value.hasOneUse() || op->getNumResults() != 1)
-    return false;
-  return op->hasTrait<MatrixProduct>() ||
-         (op->hasTrait<ElementCopy>() && llvm::all_of(op->getOperands(), isWidenable));
-}
-
-static void widen(Value value, Type wide) {
-  Operation *op = value.getDefiningOp();
-  if (!op->hasTrait<MatrixProduct>())
-    for (Value operand : op->getOperands())
-      widen(operand, wide);
-  value.setType(cast<RankedTensorType>(value.getType()).clone(wide));
-}
-
-Value widenGradient(Value gradient) {
-  Type wide = elementTypeOf(gradient);
-  SmallVector<Value> stack = {gradient};
-  llvm::DenseSet<Value> seen = {gradient};
-  while (!stack.empty()) {
-    Value value = stack.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    auto pointwise = dyn_cast_or_null<PointwiseInterface>(op);
-    if (auto narrow = dyn_cast_or_null<CastOp>(op)) {
-      Value product = narrow.getOperand();
-      if (!isProductType(wide, elementTypeOf(product)) || !isWidenable(product))
-        continue;
-      widen(product, wide);
-      value.replaceAllUsesWith(product);
-      if (value == gradient)
-        gradient = product;
-      op->erase();
-    } else if (op && (op->hasTrait<ElementCopy>() || (pointwise && pointwise.isLinear()))) {
-      for (Value operand : op->getOperands())
-        if (seen.insert(operand).second)
-          stack.push_back(operand);
-    }
-  }
-  return gradient;
+LogicalResult applyPolicy(func::FuncOp step, const Policy &policy, Summary *summary) {
+  Summary own;
+  LogicalResult result =
+      policy.isNone() ? success() : Caster(step, policy, summary ? *summary : own).run();
+  dropF32Borders(step);
+  return result;
 }
 
 } // namespace cleave::precision

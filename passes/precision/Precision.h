@@ -4,6 +4,10 @@
 //   MatrixProduct   low: operands are cast to the policy's low type; sums are f32
 //   WidePrecision   wide: 16-bit operands are cast to f32
 //   neither         follows: the low type if all its operands that count have it, else f32
+// Some products are wide all the same: those of positions and angles (WideProducts.h), and those in
+// regions where the model file disables autocast, as all ops there (F32Region.h). The bias of an
+// attention is added to f32 scores in the type that it has.
+//
 // Numbers (tensors without dims, and splat constants) do not count, and neither does the bias of a
 // product: the vector of parameters in a linear pointwise op whose other operand is a product.
 // A number that the low type does not represent is not rounded: the op computes in f32, and its
@@ -20,9 +24,22 @@
 
 namespace cleave::precision {
 
-// Rewrites the ops of `step` by the policy. Only values that are f32 change their types. Reports an
-// error at a rule that matches no op.
-mlir::LogicalResult applyPolicy(mlir::func::FuncOp step, const Policy &policy);
+// What a policy has made of a step, for the user.
+struct Summary {
+  int64_t lowProducts = 0;               // products of 16-bit floats
+  std::vector<std::string> wideProducts; // names of those of positions and angles (WideProducts.h)
+  int64_t ruledProducts = 0;             // f32 products by the user's rules
+  int64_t regionOps = 0;                 // ops in regions that compute in f32 (F32Region.h)
+
+  // `45 products in bf16; 1 in f32, of positions or angles (rotary_emb/matmul)`.
+  std::string text(const Policy &policy) const;
+};
+
+// Rewrites the ops of `step` by the policy, and drops the borders of regions. Only values that are
+// f32 change their types. Reports an error at a rule that matches no op. Fills in `summary` if it
+// is not null.
+mlir::LogicalResult applyPolicy(mlir::func::FuncOp step, const Policy &policy,
+                                Summary *summary = nullptr);
 
 // Lets the products whose sums or rearrangements make up `gradient`, an f32 tensor, store f32
 // instead of 16-bit floats that are cast. Returns the gradient.

@@ -1,6 +1,6 @@
 // The phase `forward`.
 //
-//  S1–S9  The signature is complete (Signature.cpp).
+//  S1–S10 The signature is complete (Signature.cpp).
 //  P1     A step of which no gradient is taken has no gradient stops.
 //  P2     Every op has an effect or a result that is read: there is no dead code.
 #include "passes/promise/Promise.h"

@@ -1,6 +1,6 @@
 // The phase `import`.
 //
-//  S1–S9  The signature is complete (Signature.cpp).
+//  S1–S10 The signature is complete (Signature.cpp).
 //  P1     Every op of the step is an op of the graph dialect.
 //  P2     There are no kernel groups yet, and no op has a mesh.strategy.
 #include "passes/promise/Promise.h"

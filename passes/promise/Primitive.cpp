@@ -1,6 +1,6 @@
 // The phase `primitive`.
 //
-//  S1–S9  The signature is complete (Signature.cpp).
+//  S1–S10 The signature is complete (Signature.cpp).
 //  P1     No composite op (DecompositionInterface) is left, in kernel groups either, but outside of
 //         groups those with a kernel of their own (hasKernel).
 //  P2     Every pointwise op, reduction, broadcast and iota is in a kernel group, except constants

@@ -2,6 +2,7 @@
 #include "passes/promise/Rules.h"
 
 #include "compiler/analysis/Identity.h"
+#include "dialects/graph/F32Region.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/fuse/Groups.h"
@@ -42,6 +43,13 @@ LogicalResult checkNoGradientStops(func::FuncOp step, StringRef phase, StringRef
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());
+}
+
+LogicalResult checkNoF32Borders(func::FuncOp step, StringRef phase, StringRef rule) {
+  for (Operation &op : step.getBody().front())
+    if (isa<graph::EnterF32Op, graph::LeaveF32Op>(op))
+      return broken(&op, phase, rule) << "is left, expected none after --dtype was applied";
+  return success();
 }
 
 LogicalResult checkNothingLoose(func::FuncOp step, StringRef phase, StringRef rule) {

@@ -13,7 +13,7 @@ mlir::InFlightDiagnostic broken(mlir::Operation *op, llvm::StringRef phase, llvm
 // Whether the step's arguments and results are whole tensors or have layouts.
 enum class Tensors { Whole, Sharded };
 
-// The rules S1 to S9 of Signature.cpp.
+// The rules S1 to S10 of Signature.cpp.
 mlir::LogicalResult checkSignature(mlir::ModuleOp module, llvm::StringRef phase,
                                    Tensors tensors = Tensors::Whole);
 
@@ -22,6 +22,9 @@ mlir::LogicalResult checkSignature(mlir::ModuleOp module, llvm::StringRef phase,
 mlir::LogicalResult checkSource(mlir::Operation *at, llvm::StringRef phase, llvm::StringRef rule,
                                 const llvm::Twine &what, mlir::Attribute source);
 
+// `rule`: the step has no borders of f32 regions.
+mlir::LogicalResult checkNoF32Borders(mlir::func::FuncOp step, llvm::StringRef phase,
+                                      llvm::StringRef rule);
 // `rule`: the step and its kernel groups hold no graph.stop_gradient.
 mlir::LogicalResult checkNoGradientStops(mlir::func::FuncOp step, llvm::StringRef phase,
                                          llvm::StringRef rule);

@@ -15,6 +15,9 @@
 //  S8  Before `planned`, tensors are whole: no argument or result has a mesh.global or a
 //      mesh.sharding.
 //  S9  A hyperparameter is a scalar in double precision, and its graph.source is one number.
+//  S10  An argument with a graph.all_of is an input or label and, along its first dim, a multiple
+//       of the input or label that it names.
+#include "dialects/graph/FedArguments.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/promise/Rules.h"
 
@@ -86,6 +89,8 @@ private:
         return broken("S3") << "two arguments have the name '" << name << "'";
     if (isHyperparameter && failed(checkHyperparameter(i)))
       return failure();
+    if (step_.getArgAttr(i, graph::kAllOf) && failed(checkAllOf(i)))
+      return failure();
     return isFed ? success()
                  : checkSource(step_, phase_, "S4", role + " '" + name + "'",
                                step_.getArgAttr(i, "graph.source"));
@@ -101,6 +106,31 @@ private:
     return broken("S9") << "hyperparameter '" << graph::argName(step_, i) << "' is " << type
                         << (isNumber ? " with" : " without")
                         << " a number as graph.source, expected tensor<f64> with one";
+  }
+
+  // Whether `all` has the dims of `one`, but for a first one that is a multiple. A block of the
+  // first dim is one of any size.
+  bool isMultiple(Type all, Type one) const {
+    graph::Shape whole = graph::shapeOf(all), part = graph::shapeOf(one);
+    if (whole.empty() || whole.size() != part.size() ||
+        graph::elementTypeOf(all) != graph::elementTypeOf(one))
+      return false;
+    if (tensors_ != Tensors::Whole)
+      return true;
+    std::optional<int64_t> rows = whole[0].constant(), of = part[0].constant();
+    return std::equal(whole.begin() + 1, whole.end(), part.begin() + 1) &&
+           (!rows || !of || (*of > 0 && *rows % *of == 0));
+  }
+
+  // S10
+  LogicalResult checkAllOf(unsigned i) {
+    std::optional<unsigned> one = graph::argNamed(step_, graph::allOf(step_, i));
+    if (graph::isFed(step_, i) && one && graph::isPerMicroBatch(step_, *one) &&
+        isMultiple(step_.getArgument(i).getType(), step_.getArgument(*one).getType()))
+      return success();
+    return broken("S10") << graph::argRole(step_, i) << " '" << graph::argName(step_, i)
+                         << "' holds all of '" << graph::allOf(step_, i)
+                         << "', expected an input or label of fewer rows and otherwise its type";
   }
 
   LogicalResult checkResult(unsigned i) {

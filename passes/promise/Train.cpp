@@ -1,6 +1,6 @@
 // The phase `train`, of a training step.
 //
-//  S1–S9  The signature is complete (Signature.cpp).
+//  S1–S10 The signature is complete (Signature.cpp).
 //  P1     Every parameter is graph.trainable, nothing else is, and every parameter has a result
 //         that replaces it.
 //  P2     Every state has a result that replaces it; its graph.parameter, if any, names a
@@ -9,6 +9,7 @@
 //  P4     There are no gradient stops.
 //  P5     Every dropout that drops elements has a seed.
 //  P6     All graph.accumulate ops count the same number of micro-batches.
+//  P7     There are no borders of f32 regions.
 #include "passes/promise/Promise.h"
 
 #include "passes/promise/Rules.h"
@@ -76,7 +77,8 @@ LogicalResult checkTrain(ModuleOp module) {
     return failure();
   func::FuncOp step = graph::stepOf(module);
   if (failed(checkUpdates(step)) || failed(checkLoss(step)) ||
-      failed(checkNoGradientStops(step, kTrainPhase, "P4")))
+      failed(checkNoGradientStops(step, kTrainPhase, "P4")) ||
+      failed(checkNoF32Borders(step, kTrainPhase, "P7")))
     return failure();
   std::optional<int64_t> microBatches;
   for (Operation &op : step.getBody().front()) {

@@ -137,24 +137,10 @@ struct RecogniseSilu : OpRewritePattern<MulOp> {
   }
 };
 
-// max(x, 0).
-struct RecogniseRelu : OpRewritePattern<MaxOp> {
-  using OpRewritePattern::OpRewritePattern;
-
-  LogicalResult matchAndRewrite(MaxOp op, PatternRewriter &rewriter) const override {
-    Value x = otherThanSplat<MaxOp>(op.getResult(), 0);
-    if (!x || !isa<FloatType>(elementTypeOf(x)))
-      return failure();
-    rewriter.replaceOpWithNewOp<ReluOp>(op, op.getType(), x);
-    return success();
-  }
-};
-
 } // namespace
 
 void addActivationPatterns(RewritePatternSet &patterns) {
-  patterns.add<RecogniseGelu, RecogniseSigmoid, RecogniseSilu, RecogniseRelu>(
-      patterns.getContext());
+  patterns.add<RecogniseGelu, RecogniseSigmoid, RecogniseSilu>(patterns.getContext());
 }
 
 } // namespace cleave::simplify

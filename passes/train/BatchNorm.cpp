@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Build.h"
 #include "dialects/graph/SignatureEdit.h"
+#include "dialects/graph/StopGradient.h"
 
 using namespace mlir;
 using namespace cleave::graph;
@@ -33,7 +34,10 @@ static void dropUnchangedStates(func::FuncOp step) {
   llvm::BitVector dropped(step.getNumResults());
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     std::optional<unsigned> alias = aliasOf(step, i);
-    if (!alias || end->getOperand(i) != step.getArgument(*alias))
+    Value last = end->getOperand(i);
+    while (auto stop = last.getDefiningOp<StopGradientOp>())
+      last = stop.getOperand();
+    if (!alias || last != step.getArgument(*alias))
       continue;
     edit.setArgAttr(*alias, "graph.role", StringAttr::get(step.getContext(), "constant"));
     dropped.set(i);

@@ -3,7 +3,7 @@
 // seed and from positions in whole tensors. So training drops the same elements after a resume and
 // on any number of ranks.
 #include "dialects/graph/Build.h"
-#include "dialects/graph/Step.h"
+#include "dialects/graph/MicroBatches.h"
 #include "passes/train/Parts.h"
 
 using namespace mlir;
@@ -35,6 +35,7 @@ void buildDropout(func::FuncOp step) {
         AddOp::create(b, op.getLoc(), first, buildSplatLike(b, first, static_cast<double>(i)));
     op.setSeed(buildCast(b, number, b.getI64Type()));
   }
+  step.setArgAttr(before.getArgNumber(), kPerMicroBatch, b.getUnitAttr());
   addResult(step, counter, kCounterName, "state", before.getArgNumber());
 }
 

@@ -1,5 +1,6 @@
 // Losses over the outputs of the model, with labels as new arguments, and their metrics.
 #include "passes/train/Parts.h"
+#include "passes/train/WholeStep.h"
 
 #include "compiler/frontend/emit/Loss.h"
 #include "dialects/graph/Build.h"
@@ -98,11 +99,37 @@ struct ClassLoss {
   Value scores, labels;
   emit::ClassLossOptions options;
 
-  Value build(const emit::Emitter &e) const {
-    return kind == LossOption::Kind::Nll ? emit::negativeLogLikelihood(e, scores, labels, options)
-                                         : emit::crossEntropy(e, scores, labels, options);
+  // Whether the mean is one op.
+  bool isPlain() const {
+    return kind == LossOption::Kind::SoftmaxCrossEntropy && !options.weights &&
+           options.smoothing == 0;
+  }
+  Value build(const emit::Emitter &e, emit::LossReduction reduction) const {
+    emit::ClassLossOptions chosen = options;
+    chosen.reduction = reduction;
+    return kind == LossOption::Kind::Nll ? emit::negativeLogLikelihood(e, scores, labels, chosen)
+                                         : emit::crossEntropy(e, scores, labels, chosen);
+  }
+  // The number of these labels that count, or their weight.
+  Value count(const emit::Emitter &e, Value of) const {
+    Value weights = emit::positionWeights(e, of, elementTypeOf(scores), options);
+    return emit::reduced(e, weights, emit::LossReduction::Sum);
   }
 };
+
+// The part of a micro-batch in the loss of the step (WholeStep.h).
+static Value partOf(const emit::Emitter &e, const ClassLoss &loss, WholeStep &whole) {
+  if (loss.options.reduction == emit::LossReduction::Sum)
+    return whole.partOfSum(e.b, loss.build(e, emit::LossReduction::Sum));
+  const bool isOnlyOne = whole.microBatches() == 1;
+  Value mean = loss.isPlain() ? loss.build(e, emit::LossReduction::Mean) : Value();
+  if (mean && isOnlyOne)
+    return mean;
+  Value all = loss.count(e, isOnlyOne ? loss.labels : whole.allOf(loss.labels));
+  if (mean)
+    return whole.partOfMean(e.b, mean, loss.count(e, loss.labels), all);
+  return whole.partOfQuotient(e.b, loss.build(e, emit::LossReduction::Sum), all);
+}
 
 // None after an error was reported.
 static std::optional<ClassLoss> classLossOf(const emit::Emitter &e, func::FuncOp step,
@@ -156,14 +183,19 @@ static Value elementLosses(const emit::Emitter &e, func::FuncOp step, const Loss
 }
 
 static Value ofElements(const emit::Emitter &e, func::FuncOp step, const LossOption &loss,
-                        Value output) {
+                        Value output, WholeStep &whole) {
   Value losses = elementLosses(e, step, loss, output);
-  return losses ? emit::reduced(e, losses, reductionOf(loss)) : Value();
+  if (!losses)
+    return {};
+  Value one = emit::reduced(e, losses, reductionOf(loss));
+  return loss.isSum ? whole.partOfSum(e.b, one) : one;
 }
 
-static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output) {
+static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &loss, Value output,
+                          WholeStep &whole) {
   if (elementCount(output.getType()) == Polynomial(1))
-    return buildReshape(b, output, {});
+    return buildReshape(
+        b, whole.microBatches() > 1 ? whole.partOfOutput(b, output, loss.output) : output, {});
   auto diag = emitError(step.getLoc())
               << "the loss output:" << loss.output << " needs a single number, but that output is "
               << output.getType();
@@ -171,7 +203,7 @@ static Value outputAsLoss(OpBuilder &b, func::FuncOp step, const LossOption &los
   return {};
 }
 
-static Value buildOne(OpBuilder &b, func::FuncOp step, LossOption loss) {
+static Value buildOne(OpBuilder &b, func::FuncOp step, LossOption loss, WholeStep &whole) {
   Value output = findOutput(step, loss.output);
   if (!output)
     return {};
@@ -188,12 +220,12 @@ static Value buildOne(OpBuilder &b, func::FuncOp step, LossOption loss) {
     case LossOption::Kind::SoftmaxCrossEntropy:
     case LossOption::Kind::Nll: {
       std::optional<ClassLoss> found = classLossOf(e, step, loss, output);
-      return found ? found->build(e) : Value();
+      return found ? partOf(e, *found, whole) : Value();
     }
     case LossOption::Kind::Output:
-      return outputAsLoss(e.b, step, loss, output);
+      return outputAsLoss(e.b, step, loss, output, whole);
     default:
-      return ofElements(e, step, loss, output);
+      return ofElements(e, step, loss, output, whole);
     }
   } catch (const emit::Failure &failure) {
     emitError(step.getLoc()) << "the loss " << nameOf(loss.kind) << " of `" << loss.output << "` "
@@ -202,10 +234,12 @@ static Value buildOne(OpBuilder &b, func::FuncOp step, LossOption loss) {
   }
 }
 
-Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses) {
+Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses,
+                int64_t microBatches) {
+  WholeStep whole(step, microBatches);
   Value sum;
   for (const LossOption &loss : losses) {
-    Value one = buildOne(b, step, loss);
+    Value one = buildOne(b, step, loss, whole);
     if (!one)
       return {};
     if (loss.factor != 1)
@@ -250,7 +284,7 @@ static Value predicted(OpBuilder &b, Value scores, int64_t dim) {
   return buildReduce(b, Reduction::Min, candidate, dim);
 }
 
-// The labels that fill the last micro-batch are these, which the loss then ignores.
+// The labels that fill the last micro-batch of an evaluation are these, which do not count.
 constexpr double kFiller = -100;
 
 // Loss and accuracy over the labels that are not ignored, with the weights of a mean. The mean over
@@ -267,10 +301,14 @@ static LogicalResult classMetrics(OpBuilder &b, func::FuncOp step, LossOption lo
   if (ignored != kFiller)
     found->labels = e.select(e.compare(Predicate::EQ, found->labels, kFiller),
                              e.splat(found->labels, ignored), found->labels);
-  Value mean = found->build(e);
-  Type element = elementTypeOf(mean);
-  Value weight = total(b, emit::positionWeights(e, found->labels, element, found->options));
-  Value sum = e.mul(countedOnly(b, e.compare(Predicate::GT, weight, 0.0), mean), weight);
+  Type element = elementTypeOf(found->scores);
+  Value weight = found->count(e, found->labels), sum;
+  if (found->isPlain()) {
+    Value mean = found->build(e, emit::LossReduction::Mean);
+    sum = e.mul(countedOnly(b, e.compare(Predicate::GT, weight, 0.0), mean), weight);
+  } else {
+    sum = found->build(e, emit::LossReduction::Sum);
+  }
   Value counted = e.cast(e.compare(Predicate::NE, found->labels, ignored), element);
   Value best = predicted(b, found->scores, *found->options.classDim);
   Value right = e.mul(e.cast(e.compare(Predicate::EQ, best, found->labels), element), counted);
@@ -302,9 +340,11 @@ static LogicalResult elementMetrics(OpBuilder &b, func::FuncOp step, const LossO
 }
 
 LogicalResult buildMetrics(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &losses) {
+  WholeStep whole(step, /*microBatches=*/1);
   for (auto [i, given] : llvm::enumerate(losses)) {
     LossOption loss = given;
-    Value output = findOutput(step, loss.output), value = output ? buildOne(b, step, loss) : output;
+    Value output = findOutput(step, loss.output);
+    Value value = output ? buildOne(b, step, loss, whole) : output;
     if (!value)
       return failure(); // with the errors of a training
     const std::string suffix = losses.size() > 1 ? "." + std::to_string(i) : "";

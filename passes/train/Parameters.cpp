@@ -1,6 +1,7 @@
 // The choice of the parameters that are trained.
 #include "passes/train/Parts.h"
 
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
 #include "runtime/base/Glob.h"
@@ -10,8 +11,20 @@ using namespace cleave::graph;
 
 namespace cleave::train {
 
-static bool matchesAny(StringRef name, const std::vector<std::string> &patterns) {
-  return llvm::any_of(patterns, [&](const std::string &p) { return matchesGlob(p, name.str()); });
+// Whether the pattern matches one of the names of the parameter, which has several if it is tied.
+static bool matches(func::FuncOp step, unsigned argument, const std::string &pattern) {
+  StringRef name = argName(step, argument);
+  auto module = step->getParentOfType<ModuleOp>();
+  return matchesGlob(pattern, name.str()) ||
+         (module && llvm::any_of(otherNamesOf(module, name), [&](const std::string &other) {
+            return matchesGlob(pattern, other);
+          }));
+}
+
+static bool matchesAny(func::FuncOp step, unsigned argument,
+                       const std::vector<std::string> &patterns) {
+  return llvm::any_of(patterns,
+                      [&](const std::string &pattern) { return matches(step, argument, pattern); });
 }
 
 // Reports a pattern that matches no parameter.
@@ -22,7 +35,7 @@ static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::str
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
       bool isParameter = argRole(step, i) == "parameter";
       hasAny |= isParameter;
-      isUsed |= isParameter && matchesGlob(pattern, argName(step, i).str());
+      isUsed |= isParameter && matches(step, i, pattern);
     }
     if (!isUsed)
       return emitError(step.getLoc())
@@ -34,7 +47,7 @@ static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::str
 
 bool isInGroup(func::FuncOp step, unsigned argument, const GroupOption &group) {
   return group.pattern == kNoDecay ? rankOf(step.getArgument(argument)) <= 1
-                                   : matchesGlob(group.pattern, argName(step, argument).str());
+                                   : matches(step, argument, group.pattern);
 }
 
 // The patterns of groups that match parameters by name.
@@ -55,9 +68,8 @@ FailureOr<SmallVector<unsigned>> chooseParameters(func::FuncOp step, const Train
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (argRole(step, i) == "parameter" &&
         isa<FloatType>(elementTypeOf(step.getArgument(i).getType())) &&
-        (options.trainable.empty() ? !isFrozen(step, i)
-                                   : matchesAny(argName(step, i), options.trainable)) &&
-        !matchesAny(argName(step, i), options.freeze))
+        (options.trainable.empty() ? !isFrozen(step, i) : matchesAny(step, i, options.trainable)) &&
+        !matchesAny(step, i, options.freeze))
       chosen.push_back(i);
   return chosen;
 }

@@ -23,9 +23,14 @@ struct Trained {
 // state.
 void buildDropout(mlir::func::FuncOp step);
 
-// The sum of the losses, with labels as new arguments. Null after an error was reported.
+// The sum of the losses, with labels as new arguments: the part of a micro-batch, whose mean over
+// the micro-batches is the loss of the step. Null after an error was reported.
 mlir::Value buildLoss(mlir::OpBuilder &b, mlir::func::FuncOp step,
-                      const std::vector<LossOption> &losses);
+                      const std::vector<LossOption> &losses, int64_t microBatches);
+
+// Why a step of this model may not be completed by samples whose labels are ignored: something else
+// counts them. Empty: nothing does.
+std::string whyNotPadded(mlir::func::FuncOp step, const std::vector<LossOption> &losses);
 
 // The same losses one by one: results of the step that say how good it is (buildEvaluation). Fails
 // after an error was reported.

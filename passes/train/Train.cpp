@@ -2,10 +2,10 @@
 #include "passes/train/Train.h"
 
 #include "dialects/graph/Build.h"
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/autodiff/Autodiff.h"
-#include "passes/precision/Precision.h"
 #include "passes/train/Parts.h"
 
 using namespace mlir;
@@ -80,18 +80,20 @@ static void dropOutputs(func::FuncOp step) {
   eraseResults(step, outputs);
 }
 
-LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options) {
+LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options,
+                                precision::Summary *precision) {
   if (options.freezeBatchNorm)
     freezeBatchNorm(step);
+  setNoPadding(step->getParentOfType<ModuleOp>(), whyNotPadded(step, options.losses));
   buildDropout(step);
   auto chosen = chooseParameters(step, options);
   if (failed(chosen))
     return failure();
   OpBuilder b(step.getBody().front().getTerminator());
-  Value loss = buildLoss(b, step, options.losses);
+  Value loss = buildLoss(b, step, options.losses, options.accumulate);
   if (!loss)
     return failure();
-  if (failed(precision::applyPolicy(step, options.precision)))
+  if (failed(precision::applyPolicy(step, options.precision, precision)))
     return failure();
   loss = widened(b, loss);
   std::optional<LossScale> scale;

@@ -2,6 +2,7 @@
 // function.
 #pragma once
 
+#include "passes/precision/Precision.h"
 #include "passes/train/TrainOptions.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,8 +21,10 @@ namespace cleave::train {
 //  * results: outputs are removed; "loss", the metric "grad_norm" (of the trained parameters'
 //    gradients, before clipping), new parameters and new states are added, in the order of the
 //    parameters.
-// Errors are the user's mistakes and are reported at the function.
-mlir::LogicalResult buildTrainingStep(mlir::func::FuncOp step, const TrainOptions &options);
+// Errors are the user's mistakes and are reported at the function. Fills in `precision` if it is
+// given.
+mlir::LogicalResult buildTrainingStep(mlir::func::FuncOp step, const TrainOptions &options,
+                                      precision::Summary *precision = nullptr);
 
 // Turns such a step into the evaluation of a micro-batch: no updates, dropout off, batch norms by
 // running statistics. Its results, of the role "loss", are the metrics of every loss, under the

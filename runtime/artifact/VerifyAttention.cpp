@@ -62,7 +62,9 @@ Status verifyAttentionTensor(const ProgramView &view, const plan::Attention &att
     return Status::defect("its query is ", dtypeName(expected), ", expected f32, bf16 or f16");
   if (&operand == &attention.mask())
     expected = plan::BOOL;
-  if (&operand == &attention.lse())
+  const bool isWideBias =
+      &operand == &attention.bias() && at(view, operand.buffer()).dtype() == plan::F32;
+  if (&operand == &attention.lse() || isWideBias)
     expected = plan::F32;
   if (at(view, operand.buffer()).dtype() != expected)
     return Status::defect("its ", tensor.name, " is ",

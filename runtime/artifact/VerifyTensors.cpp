@@ -109,12 +109,42 @@ static Status verifyHyperparameter(const plan::Tensor &tensor) {
                               " dims, expected an F64 scalar whose source is one number");
 }
 
+// The number of micro-batches of a step.
+static int64_t microBatchesOf(const plan::Plan &plan) {
+  int64_t slots = 1;
+  for (const plan::Program &program : plan.programs())
+    for (const plan::ScheduleStep &step : program.schedule())
+      slots = std::max<int64_t>(slots, int64_t(step.slot()) + 1);
+  return slots;
+}
+
+// The input that it holds of all micro-batches exists once, with the same dims but the first one.
+static Status verifyAllOf(const plan::Plan &plan, const plan::Tensor &tensor) {
+  if (tensor.role() != plan::INPUT)
+    return Status::defect("it holds all of '", tensor.all_of(), "', but it is not an input");
+  for (const plan::Tensor &one : plan.tensors()) {
+    if (one.role() != plan::INPUT || one.name() != tensor.all_of() || !one.all_of().empty())
+      continue;
+    bool fits = one.dtype() == tensor.dtype() && one.shape_size() == tensor.shape_size() &&
+                one.shape_size() > 0 && one.shape(0) > 0 &&
+                tensor.shape(0) == one.shape(0) * microBatchesOf(plan) &&
+                std::equal(one.shape().begin() + 1, one.shape().end(), tensor.shape().begin() + 1);
+    return fits ? Status::ok()
+                : Status::defect("it holds all ", microBatchesOf(plan), " micro-batches of '",
+                                 one.name(), "', whose dtype or shape does not fit");
+  }
+  return Status::defect("it holds all of '", tensor.all_of(), "', which is not an input");
+}
+
 static Status verifyTensor(const plan::Plan &plan, const plan::Tensor &tensor) {
   if (byteSize(tensor.dtype()) == 0)
     return Status::defect("it has no dtype");
   CLEAVE_TRY(verifySizes(tensor.shape()));
-  if (tensor.vocabulary() < 0)
-    return Status::defect("it has a vocabulary of ", tensor.vocabulary());
+  if (tensor.vocabulary() < 0 || tensor.lowest() > 0)
+    return Status::defect("it has a vocabulary of ", tensor.vocabulary(), " from ",
+                          tensor.lowest());
+  if (!tensor.all_of().empty())
+    CLEAVE_TRY(verifyAllOf(plan, tensor));
   CLEAVE_TRY(verifySharding(plan, tensor));
   switch (tensor.role()) {
   case plan::PARAMETER:

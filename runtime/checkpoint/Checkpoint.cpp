@@ -21,7 +21,7 @@ constexpr int64_t kPiece = 1 << 20;
 
 // Divides the block along its first dim into pieces of about kPiece bytes.
 std::vector<data::Block> pieces(const data::Block &block, int64_t elementBytes) {
-  if (block.shape.empty())
+  if (block.shape.empty() || block.shape[0] == 0)
     return {block};
   int64_t rowBytes = data::elements(block.shape) / block.shape[0] * elementBytes;
   int64_t rows = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, rowBytes));

@@ -32,6 +32,16 @@ public:
       }
   }
 
+  // Adds further names of tensors, which safetensors' save_model() writes into the metadata of a
+  // file: of tied weights it keeps one.
+  void addAliases(const std::vector<std::pair<std::string, std::string>> &metadata) {
+    for (const auto &[alias, name] : metadata)
+      if (auto kept = arrays_.find(name); kept != arrays_.end() && !arrays_.contains(alias)) {
+        infos_[alias] = infos_.at(name);
+        arrays_[alias] = kept->second;
+      }
+  }
+
   const std::string &path() const override { return path_; }
   const std::map<std::string, TensorInfo> &tensors() const override { return infos_; }
 
@@ -139,6 +149,7 @@ openTensorFiles(const std::string &path,
     CLEAVE_TRY_ASSIGN(auto file, data::ArrayFile::open(path));
     keep(*file);
     store->add(file, [](const std::string &) { return true; });
+    store->addAliases(metadata);
     return std::unique_ptr<TensorStore>(std::move(store));
   }
   CLEAVE_TRY_ASSIGN(auto files, readIndex(path));
@@ -151,6 +162,7 @@ openTensorFiles(const std::string &path,
     keep(*file);
     store->add(file, [&](const std::string &tensor) { return tensors.contains(tensor); });
   }
+  store->addAliases(metadata);
   return std::unique_ptr<TensorStore>(std::move(store));
 }
 

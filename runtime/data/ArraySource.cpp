@@ -153,22 +153,21 @@ Status checkArray(const InputDescription &input, const FoundArray &found) {
   return Status::ok();
 }
 
-// kIgnoredLabel, or NaN.
-Status setIgnored(Column &column) {
+// A row of labels that complete a batch: integers (paddingOf()), or NaN.
+Status setIgnored(Column &column, int64_t padding) {
   const DType dtype = column.input.dtype;
   const auto count = size_t(column.rowElements());
   column.ignored.resize(count * byteSize(dtype));
   if (isInteger(dtype)) {
-    const std::vector<int64_t> row(count, kIgnoredLabel);
+    const std::vector<int64_t> row(count, padding);
     return convert(row.data(), DType::I64, column.ignored.data(), dtype, column.rowElements());
   }
   const std::vector<double> row(count, std::numeric_limits<double>::quiet_NaN());
   return convert(row.data(), DType::F64, column.ignored.data(), dtype, column.rowElements());
 }
 
-// `pads`: batches may be completed by samples with ignored labels.
 Result<Column> makeColumn(InputDescription input, const std::vector<FoundArray> &arrays,
-                          bool pads) {
+                          const DataOptions &options) {
   input.shape = atLeastOneDim(input.shape);
   Column column{.input = input, .shards = {}, .ignored = {}};
   int64_t rows = 0;
@@ -179,8 +178,8 @@ Result<Column> makeColumn(InputDescription input, const std::vector<FoundArray> 
                              atLeastOneDim(found.array->shape)[0]});
     rows += column.shards.back().rows;
   }
-  if (pads && isLabel(input))
-    CLEAVE_TRY(setIgnored(column));
+  if (options.lastBatch == LastBatch::Pad && isLabel(input))
+    CLEAVE_TRY(setIgnored(column, paddingOf(options.isEvaluation, input)));
   return column;
 }
 
@@ -249,8 +248,7 @@ Result<std::unique_ptr<DataSource>> openArrays(const DataOptions &options,
                                                const std::vector<std::vector<FoundArray>> &arrays) {
   std::vector<Column> columns;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    CLEAVE_TRY_ASSIGN(Column column,
-                      makeColumn(inputs[i], arrays[i], options.lastBatch == LastBatch::Pad));
+    CLEAVE_TRY_ASSIGN(Column column, makeColumn(inputs[i], arrays[i], options));
     columns.push_back(std::move(column));
   }
   markConstants(columns);

@@ -20,6 +20,11 @@ bool canConvert(DType from, DType to) {
   return whole(from) || !whole(to);
 }
 
+bool isAllowed(const InputDescription &input, int64_t value) {
+  return !input.vocabulary || value == input.ignored ||
+         (value >= input.lowest && value < *input.vocabulary);
+}
+
 std::optional<BadValue> findBadValue(const InputDescription &input, const void *values,
                                      int64_t count) {
   if (!input.vocabulary || !isInteger(input.dtype))
@@ -28,18 +33,22 @@ std::optional<BadValue> findBadValue(const InputDescription &input, const void *
     int64_t value = 0; // of any integer type
     (void)convert(static_cast<const char *>(values) + i * byteSize(input.dtype), input.dtype,
                   &value, DType::I64, 1);
-    bool isIgnored = value == kIgnoredLabel && isLabel(input);
-    if (!isIgnored && (value < 0 || value >= *input.vocabulary))
+    if (!isAllowed(input, value))
       return BadValue{i, value};
   }
   return std::nullopt;
 }
 
+int64_t paddingOf(bool isEvaluation, const InputDescription &label) {
+  return isEvaluation ? kFiller : label.ignored.value_or(kFiller);
+}
+
 Status refuse(const InputDescription &input, int64_t value, const std::string &place) {
-  bool label = isLabel(input);
+  bool label = isLabel(input) || input.ignored;
   return Status::userError("found ", label ? "label " : "token ", value, " for input `", input.name,
-                           "` in ", place, ", expected 0 to ", *input.vocabulary - 1,
-                           label ? ", or -100 to ignore it" : "");
+                           "` in ", place, ", expected ", input.lowest, " to ",
+                           *input.vocabulary - 1,
+                           input.ignored ? concat(", or ", *input.ignored, " to ignore it") : "");
 }
 
 Status checkLastBatch(const DataOptions &options, const std::vector<InputDescription> &inputs,
@@ -51,22 +60,19 @@ Status checkLastBatch(const DataOptions &options, const std::vector<InputDescrip
   if (options.lastBatch != LastBatch::Pad)
     return Status::ok();
   const char *wayOut = "; use --last-batch drop or wrap";
-  if (options.slots > 1)
-    return Status::userError("found --last-batch pad and ", options.slots,
-                             " micro-batches per step, which count equally, also if one has fewer "
-                             "samples than the others",
-                             wayOut);
+  if (!options.noPadding.empty())
+    return Status::userError("--last-batch pad: ", options.noPadding, wayOut);
+  if (options.isEvaluation)
+    return Status::ok();
   bool hasLabels = false;
   for (const InputDescription &input : inputs) {
     if (!isLabel(input))
       continue;
     hasLabels = true;
-    const bool isIgnored =
-        options.isEvaluation || (isInteger(input.dtype) && input.vocabulary.has_value());
-    if (!isIgnored)
+    if (!isInteger(input.dtype) || !input.ignored)
       return Status::userError("--last-batch pad: the loss cannot ignore values of the label `",
                                input.name, "`, which is ", name(input.dtype), toString(input.shape),
-                               ", expected classes of softmax-cross-entropy", wayOut);
+                               ", expected class numbers with one ignore-index", wayOut);
   }
   return hasLabels
              ? Status::ok()

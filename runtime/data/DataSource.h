@@ -21,11 +21,13 @@ struct InputDescription {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> shape; // of the whole micro-batch; the first dim counts samples
-  // If known, integers lie in [0, vocabulary).
+  // If known, integers lie in [lowest, vocabulary) or equal `ignored`.
   std::optional<int64_t> vocabulary;
-  // A target of the loss: from token files it gets the next token; it may be -100 (ignored). Inputs
-  // whose name ends in `.label` are labels, too.
+  // A target of the loss: from token files it gets the next token. Inputs whose name ends in
+  // `.label` are labels, too.
   bool label = false;
+  int64_t lowest = 0;             // below 0 where indices may count from the end
+  std::optional<int64_t> ignored; // the class that every loss on it ignores
 };
 
 // Options of DataSource::open().
@@ -45,8 +47,11 @@ struct DataOptions {
   // train.
   bool mayHaveLabels = true;
   LastBatch lastBatch = LastBatch::Wrap;
-  // The data of an evaluation: whatever the loss, it ignores labels that are -100, or NaN if they
-  // are floats.
+  // Why batches may not be completed by samples with ignored labels (LastBatch::Pad); empty: they
+  // may.
+  std::string noPadding;
+  // The data of an evaluation: whatever the loss, it does not count labels that are kFiller, or NaN
+  // if they are floats.
   bool isEvaluation = false;
   // Of images: the transform, the seed of its random choices, and the threads that decode.
   image::TransformOptions images;

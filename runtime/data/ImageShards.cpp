@@ -87,8 +87,7 @@ private:
     if (error != std::errc() || end != text.data() + text.size())
       return Status::userError("found '", text.substr(0, 40), "' in `", member.name,
                                "`, expected the number of a class");
-    const bool isIgnored = value == kIgnoredLabel;
-    if (label_->vocabulary && !isIgnored && (value < 0 || value >= *label_->vocabulary))
+    if (!isAllowed(*label_, value))
       return refuse(*label_, value, concat("`", member.name, "`"));
     return value;
   }

@@ -48,7 +48,7 @@ public:
         transform_(std::move(transform)), seed_(options.seed), slots_(options.slots),
         perSlot_(inputs_[images].shape[0]),
         epochs_(files_->count(), perSlot_ * options.slots, options.lastBatch),
-        order_(files_->count(), options.shuffleSeed),
+        order_(files_->count(), options.shuffleSeed), isEvaluation_(options.isEvaluation),
         ahead_([this](int64_t batch, int64_t row) { return load(batch, row); }, options.threads) {}
 
   int64_t samples() const override { return files_->count(); }
@@ -146,7 +146,8 @@ private:
                     const Block &block, void *to) const {
     for (int64_t i = 0; i < part.shape[0]; ++i) {
       const Taken taken = takenAt(batch, part.offset[0] + i);
-      const int64_t label = taken.isPadding ? kIgnoredLabel : files_->label(taken.sample);
+      const int64_t label =
+          taken.isPadding ? paddingOf(isEvaluation_, input) : files_->label(taken.sample);
       char *element =
           static_cast<char *>(to) + (part.offset[0] + i - block.offset[0]) * byteSize(input.dtype);
       CLEAVE_TRY(convert(&label, DType::I64, element, input.dtype, 1));
@@ -164,6 +165,7 @@ private:
   int64_t slots_, perSlot_;
   Epochs epochs_;
   SampleOrder order_;
+  bool isEvaluation_;
   mutable ReadAhead ahead_; // destroyed first: its threads use the rest
 };
 

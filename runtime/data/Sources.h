@@ -49,11 +49,17 @@ bool isLabel(const InputDescription &input);
 // Whether values of a type are taken for an input of another.
 bool canConvert(DType from, DType to);
 
-// The class that softmax-cross-entropy ignores.
-constexpr int64_t kIgnoredLabel = -100;
+// The integer label of samples that complete the last batch of an evaluation, which does not count
+// it.
+constexpr int64_t kFiller = -100;
 
-// The first of `count` values of the input's dtype that lies outside its vocabulary; labels may be
-// kIgnoredLabel.
+// The integer that fills the label of a sample which only completes a batch.
+int64_t paddingOf(bool isEvaluation, const InputDescription &label);
+
+// Whether an integer may be a value of the input.
+bool isAllowed(const InputDescription &input, int64_t value);
+
+// The first of `count` values of the input's dtype that it may not hold (InputDescription).
 struct BadValue {
   int64_t index, value;
 };

@@ -21,7 +21,7 @@ public:
       : inputs_(std::move(inputs)), files_(std::move(files)), firsts_(std::move(firsts)),
         length_(length),
         epochs_(samples(), samplesPerMicroBatch() * options.slots, options.lastBatch),
-        order_(samples(), options.shuffleSeed) {}
+        order_(samples(), options.shuffleSeed), isEvaluation_(options.isEvaluation) {}
 
   int64_t samples() const override { return firsts_.back(); }
   int64_t samplesPerMicroBatch() const override { return elements(inputs_[0].shape) / length_; }
@@ -87,7 +87,7 @@ private:
               int64_t count, char *to) const {
     TakenSample taken = epochs_.sampleAt(step, number);
     if (taken.isPadding && isLabel(input)) {
-      std::vector<int64_t> ignored(size_t(count), kIgnoredLabel);
+      std::vector<int64_t> ignored(size_t(count), paddingOf(isEvaluation_, input));
       return convert(ignored.data(), DType::I64, to, input.dtype, count);
     }
     int64_t window = order_.at(taken.epoch * samples() + taken.index);
@@ -109,6 +109,7 @@ private:
   int64_t length_;
   Epochs epochs_;
   SampleOrder order_;
+  bool isEvaluation_;
 };
 
 // Finds the token input and the label input; the label is the last one (a loss adds it). Sets

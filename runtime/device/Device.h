@@ -73,7 +73,8 @@ struct ConvolutionOperands {
 // absent ones. All have the type `dtype`, but `lse`, which is f32, the mask, which is bool, and the
 // i64 scalars `seed` and `offsets`.
 struct AttentionOperands {
-  DType dtype; // f32, bf16, f16
+  DType dtype;             // f32, bf16, f16
+  DType biasDtype = dtype; // this type or f32
   void *query, *key, *value, *result, *lse, *bias, *mask, *grad, *queryGrad, *keyGrad, *valueGrad;
   const void *seed;
   std::vector<const void *> offsets;

@@ -351,13 +351,16 @@ std::vector<Hyperparameter> hyperparametersOf(const plan::Plan &plan) {
 std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
   std::vector<data::InputDescription> inputs;
   for (const plan::Tensor &tensor : plan.tensors())
-    if (tensor.role() == plan::INPUT) {
+    if (tensor.role() == plan::INPUT && tensor.all_of().empty()) {
       inputs.push_back({.name = tensor.name(),
                         .dtype = static_cast<DType>(tensor.dtype()),
                         .shape = shapeOf(tensor),
                         .label = tensor.is_label()});
       if (tensor.vocabulary() > 0)
         inputs.back().vocabulary = tensor.vocabulary();
+      inputs.back().lowest = tensor.lowest();
+      if (tensor.has_ignored())
+        inputs.back().ignored = tensor.ignored();
     }
   return inputs;
 }

@@ -22,20 +22,27 @@ DType dtypeOf(const plan::Buffer &buffer) { return static_cast<DType>(buffer.dty
 // Runs a call to its completion.
 class LoadInputAction : public Action {
 public:
-  LoadInputAction(const ExecutionContext &context, size_t input, artifact::RankBlock block,
-                  void *to)
-      : data_(*context.data), state_(context.state), input_(input), block_(std::move(block)),
-        to_(to) {}
+  LoadInputAction(const ExecutionContext &context, InputBlock block, void *to, uint64_t bytes)
+      : state_(context.state), block_(std::move(block)), to_(to), bytes_(bytes) {}
   Status run() override {
-    return data_.fill(input_, state_.step, state_.slot, block_.begin, block_.shape, to_);
+    if (!block_.isOfWholeStep())
+      return block_.fill(state_.step, state_.slot, to_);
+    if (step_ != state_.step) {
+      read_.resize(bytes_);
+      CLEAVE_TRY(block_.fill(state_.step, state_.slot, read_.data()));
+      step_ = state_.step;
+    }
+    std::memcpy(to_, read_.data(), bytes_);
+    return Status::ok();
   }
 
 private:
-  const data::DataSource &data_;
   const StepState &state_;
-  size_t input_; // index in inputsOf()
-  artifact::RankBlock block_;
+  InputBlock block_;
   void *to_;
+  uint64_t bytes_;
+  std::vector<char> read_; // the block of a whole step, for its next micro-batches
+  int64_t step_ = -1;      // the step of `read_`
 };
 
 class StoreOutputAction : public Action {
@@ -152,6 +159,8 @@ PreparedAction prepareAttention(const ExecutionContext &context, const plan::Att
   };
   device::AttentionOperands operands{
       .dtype = dtypeOf(bufferAt(context, a.query().buffer())),
+      .biasDtype =
+          dtypeOf(bufferAt(context, a.has_bias() ? a.bias().buffer() : a.query().buffer())),
       .query = address(true, a.query()),
       .key = address(true, a.key()),
       .value = address(true, a.value()),
@@ -188,15 +197,12 @@ PreparedAction prepareLoadInput(const ExecutionContext &context, uint32_t segmen
   if (!context.data)
     return Status::userError("the plan has an input '", tensor.name(),
                              "' and no data are given; --data names them");
-  size_t input = 0; // index in inputsOf()
-  for (int i = 0; i < buffer.tensor(); ++i)
-    input += context.plan.tensors(i).role() == plan::INPUT;
-  artifact::RankBlock block = artifact::blockOf(context.plan, tensor, context.rank);
+  InputBlock block(context.plan, tensor, context.rank, *context.data);
+  void *to = addressOf(context, index);
   if (context.staging)
-    return context.staging->loadInput(segment, *context.data, input, std::move(block),
-                                      addressOf(context, index), bytesOf(buffer));
-  return PreparedAction(std::make_unique<LoadInputAction>(context, input, std::move(block),
-                                                          addressOf(context, index)));
+    return context.staging->loadInput(segment, std::move(block), to, bytesOf(buffer));
+  return PreparedAction(
+      std::make_unique<LoadInputAction>(context, std::move(block), to, bytesOf(buffer)));
 }
 
 PreparedAction prepareStoreOutput(const ExecutionContext &context, uint32_t segment,

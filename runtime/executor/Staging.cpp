@@ -19,15 +19,20 @@ private:
   Transfers transfers_;
 };
 
-Result<Staging::Blocks> Staging::allocate(uint32_t segment, uint64_t bytes) const {
+Result<Staging::Blocks> Staging::allocate(uint32_t segment, uint64_t bytes, bool isShared) const {
   Blocks blocks;
-  for (std::vector<Block> &set : blocks)
+  for (std::vector<Block> &set : blocks) {
+    std::shared_ptr<void> last;
     for (const plan::ScheduleStep &step : program_.schedule()) {
       set.push_back({nullptr, bytes});
-      if (step.segment() == segment && bytes) {
-        CLEAVE_TRY_ASSIGN(set.back().memory, device_.allocate(plan::HOST, bytes));
+      if (step.segment() != segment || !bytes)
+        continue;
+      if (!last || !isShared) {
+        CLEAVE_TRY_ASSIGN(last, device_.allocate(plan::HOST, bytes));
       }
+      set.back().memory = last;
     }
+  }
   return blocks;
 }
 
@@ -45,10 +50,9 @@ PreparedAction Staging::transfer(const Blocks &blocks, void *address, bool isUpl
   return PreparedAction(std::make_unique<TransferAction>(state_, std::move(transfers)));
 }
 
-PreparedAction Staging::loadInput(uint32_t segment, const data::DataSource &data, size_t input,
-                                  artifact::RankBlock block, void *to, uint64_t bytes) {
-  CLEAVE_TRY_ASSIGN(Blocks blocks, allocate(segment, bytes));
-  inputs_.push_back({&data, input, std::move(block), std::move(blocks)});
+PreparedAction Staging::loadInput(uint32_t segment, InputBlock block, void *to, uint64_t bytes) {
+  CLEAVE_TRY_ASSIGN(Blocks blocks, allocate(segment, bytes, block.isOfWholeStep()));
+  inputs_.push_back({std::move(block), std::move(blocks)});
   return transfer(inputs_.back().blocks, to, /*isUpload=*/true);
 }
 
@@ -70,11 +74,17 @@ Status Staging::fill(int64_t step) {
   if (filled_[set] == step)
     return Status::ok();
   filled_[set] = -1;
-  for (const Input &input : inputs_)
-    for (size_t scheduled = 0; scheduled < input.blocks[set].size(); ++scheduled)
-      if (const Block &block = input.blocks[set][scheduled]; block.memory)
-        CLEAVE_TRY(input.data->fill(input.input, step, program_.schedule(int(scheduled)).slot(),
-                                    input.block.begin, input.block.shape, block.memory.get()));
+  for (const Input &input : inputs_) {
+    const void *filled = nullptr; // memory that several runs share is filled once
+    for (size_t scheduled = 0; scheduled < input.blocks[set].size(); ++scheduled) {
+      const Block &block = input.blocks[set][scheduled];
+      if (!block.memory || block.memory.get() == filled)
+        continue;
+      CLEAVE_TRY(
+          input.block.fill(step, program_.schedule(int(scheduled)).slot(), block.memory.get()));
+      filled = block.memory.get();
+    }
+  }
   filled_[set] = step;
   return Status::ok();
 }
@@ -103,7 +113,7 @@ std::vector<memory::KnownRange> Staging::ranges() const {
     for (const auto &user : users)
       for (const std::vector<Block> &set : user.blocks)
         for (const Block &block : set)
-          if (block.memory)
+          if (block.memory && (ranges.empty() || ranges.back().begin != block.memory.get()))
             ranges.push_back({"staging", block.memory.get(), block.bytes});
   };
   add(inputs_), add(outputs_), add(metrics_);

@@ -4,11 +4,10 @@
 // into host memory and reported after the step. Private to this folder.
 #pragma once
 
-#include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
-#include "runtime/data/DataSource.h"
 #include "runtime/device/Device.h"
+#include "runtime/executor/InputBlock.h"
 #include "runtime/executor/StepState.h"
 #include "runtime/memory/MemoryReport.h"
 
@@ -28,10 +27,9 @@ public:
       : program_(program), device_(device), state_(state) {}
 
   // Each prepares an instruction of `segment` for the queue that the device has selected, and
-  // allocates its host memory: one block per set and run of the segment. A user error if memory
-  // does not suffice. `data` outlives the staging; `input` is an index of its inputs.
-  device::PreparedAction loadInput(uint32_t segment, const data::DataSource &data, size_t input,
-                                   artifact::RankBlock block, void *to, uint64_t bytes);
+  // allocates its host memory: one block per set and run of the segment, which the runs share if
+  // the block is of a whole step. A user error if memory does not suffice.
+  device::PreparedAction loadInput(uint32_t segment, InputBlock block, void *to, uint64_t bytes);
   device::PreparedAction storeOutput(uint32_t segment, int tensor, const void *from,
                                      uint64_t bytes);
   device::PreparedAction metric(uint32_t segment, size_t report, const void *from, DType dtype);
@@ -57,9 +55,7 @@ private:
   // A block per set and schedule step; null for schedule steps of other segments.
   using Blocks = std::array<std::vector<Block>, kSets>;
   struct Input {
-    const data::DataSource *data;
-    size_t input;
-    artifact::RankBlock block;
+    InputBlock block;
     Blocks blocks;
   };
   struct Output {
@@ -73,7 +69,7 @@ private:
     Blocks blocks;
   };
 
-  Result<Blocks> allocate(uint32_t segment, uint64_t bytes) const;
+  Result<Blocks> allocate(uint32_t segment, uint64_t bytes, bool isShared = false) const;
   // Prepares a transfer between `address` and each of the blocks.
   device::PreparedAction transfer(const Blocks &blocks, void *address, bool isUpload);
   size_t setOf(int64_t step) const { return size_t(step) % kSets; }

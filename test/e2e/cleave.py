@@ -121,19 +121,20 @@ def read_npz(path):
         return {name.removesuffix(".npy"): read_npy(archive.read(name)) for name in archive.namelist()}
 
 
-def write_npy(shape, numbers):
-    """An array in NumPy's format: float32 if the first number is a float, else int64."""
-    code = "f" if numbers and isinstance(numbers[0], float) else "q"
-    header = f"{{'descr': '{'<f4' if code == 'f' else '<i8'}', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
+def write_npy(shape, numbers, double=False):
+    """An array in NumPy's format: float32 (or with `double` float64) if the first number is a float, else int64."""
+    code = "q" if not numbers or not isinstance(numbers[0], float) else "d" if double else "f"
+    kind = next(descr for descr, letter in TYPES.items() if letter == code)
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {tuple(shape)!r}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array(code, numbers).tobytes()
 
 
-def write_npz(path, arrays):
+def write_npz(path, arrays, double=False):
     """Writes arrays as write_npy does: name -> (shape, flat list)."""
     with zipfile.ZipFile(path, "w") as archive:
         for name, (shape, numbers) in arrays.items():
-            archive.writestr(f"{name}.npy", write_npy(shape, numbers))
+            archive.writestr(f"{name}.npy", write_npy(shape, numbers, double))
 
 
 def children(pid):

@@ -1,5 +1,7 @@
-"""Training in low types: f16 skips steps whose gradients overflow, keeps its scale in checkpoints, and is close to f32 otherwise."""
+"""Training in low types: f16 skips steps whose gradients overflow, keeps its scale in checkpoints, and is close to f32 otherwise.
+Positions, and regions in which the model disables autocast, stay f32."""
 
+import json
 import math
 import pathlib
 import struct
@@ -86,6 +88,43 @@ class Precision(unittest.TestCase):
         said = cleave.tool("cleave-compile", cleave.MLP["model"], "--set", "batch=8", "--dtype", "int8", "-o", self.folder / "x.plan")
         self.assertEqual(said.code, 1, said)
         self.assertIn("--dtype: found 'int8', expected f32, tf32, bf16, f16 or a JSON file", said.err)
+
+
+# File of test/models/precision -> the model whose record it has.
+KEPT = {"rotary.pt2": "rotary", "rotary.decomposed.pt2": "rotary", "timesteps.pt2": "timesteps"}
+
+
+class KeptF32(unittest.TestCase):
+    """PyTorch's losses under autocast (test/models/low_precision.py); rounded positions or regions make them 2 to 30 times as large."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.models = cleave.MODELS / "precision"
+        self.records = json.loads((self.models / "records.json").read_text())
+
+    def compile(self, file, dtype, ranks):
+        plan = self.folder / "model.plan"
+        return plan, cleave.must("cleave-compile", self.models / file, "--train", "--loss", "mse:y", "--optimizer", "sgd:lr=0.005",
+                                 "--ranks", ranks, "--dtype", dtype, "-v", "-o", plan)
+
+    def test_losses_are_those_of_autocast(self):
+        for file, model in KEPT.items():
+            for dtype in ("bf16", "f16"):
+                for ranks in (1, 2):
+                    with self.subTest(file=file, dtype=dtype, ranks=ranks):
+                        plan, _ = self.compile(file, dtype, ranks)
+                        record = self.records[model][dtype]
+                        steps = cleave.train(plan, self.models / f"{model}.npz", len(record), self.folder / "log.jsonl")[0]
+                        self.assertLessEqual(cleave.apart([step["loss"] for step in steps], record), 0.05)
+                        self.assertGreater(min(self.records[model][f"{dtype} without regions"]), 1.05 * max(record))
+
+    def test_a_remark_says_what_stays_f32(self):
+        for file, expected in (("rotary.decomposed.pt2", r"precision: \d+ products in bf16; 1 in f32, of positions or angles \(.*\)"),
+                               ("timesteps.pt2", r"precision: \d+ products in bf16; \d+ ops in regions that stay f32")):
+            said = self.compile(file, "bf16", 1)[1]
+            self.assertRegex(said.out + said.err, expected)
 
 
 if __name__ == "__main__":

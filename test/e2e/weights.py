@@ -2,6 +2,7 @@
 checkpoint or a safetensors file; weights that are damaged or not the model's are told."""
 
 import json
+import math
 import shutil
 import struct
 import unittest
@@ -15,9 +16,9 @@ IMAGES, FORWARD = cleave.GOLDEN / "image.npz", cleave.GOLDEN / "resnet.forward.n
 SGD = ["--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "sgd:lr=0.05"]
 
 
-def write_safetensors(path, tensors):
+def write_safetensors(path, tensors, metadata=None):
     """Writes tensors of f32: name -> (shape, flat list)."""
-    header, data = {}, b""
+    header, data = {"__metadata__": metadata} if metadata else {}, b""
     for name, (shape, numbers) in tensors.items():
         part = struct.pack(f"<{len(numbers)}f", *numbers)
         header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(part)]}
@@ -38,8 +39,8 @@ class Weights(fixture.Plans):
         cls.inference = {n: cls.compile(f"inference{n}", ARCHIVE, "--batch-norm", "frozen", "--set", "image.0=8", ranks=n)
                          for n in (1, 2)}
 
-    def run_with(self, plan, *options):
-        return cleave.tool("cleave-run", plan, "--data", FORWARD, "--steps", 1, "--threads", 1, *options)
+    def run_with(self, plan, *options, data=FORWARD):
+        return cleave.tool("cleave-run", plan, "--data", data, "--steps", 1, "--threads", 1, *options)
 
     def logits(self, plan, *options):
         out = self.folder / "out.npz"
@@ -137,6 +138,20 @@ class Weights(fixture.Plans):
         other = self.folder / "other.safetensors"
         write_safetensors(other, {"fc1.weight": ((2, 2), [0.0] * 4)})
         self.refuses(self.run_with(mlp, "--weights", other), "'fc1.weight' has the shape [2, 2], expected [")
+
+    def test_a_tensor_may_have_another_name_in_the_metadata(self):
+        """As safetensors' save_model() writes tied weights: one of their names is an entry of the metadata."""
+        plan = self.compile("named", cleave.MODELS / "mlp.pt2", "--set", "x.0=8")
+        plan_json = json.loads(cleave.must("cleave-dump", plan, "--json").out)
+        tensors = {t["name"]: (t["shape"], [0.5] * math.prod(t["shape"])) for t in plan_json["tensors"] if t["role"] in ("parameter", "constant")}
+        name = sorted(tensors)[0]
+        renamed = {("elsewhere" if key == name else key): value for key, value in tensors.items()}
+        file = self.folder / "aliased.safetensors"
+        write_safetensors(file, renamed)
+        self.refuses(self.run_with(plan, "--weights", file, data=cleave.MLP["data"]), f"it lacks '{name}'")
+        write_safetensors(file, renamed, {name: "elsewhere", "format": "pt"})
+        answer = self.run_with(plan, "--weights", file, data=cleave.MLP["data"])
+        self.assertEqual(answer.code, 0, answer)
 
     def test_tensors_that_the_plan_does_not_read_are_a_warning(self):
         more = self.folder / "more.safetensors"

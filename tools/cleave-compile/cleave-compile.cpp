@@ -20,7 +20,8 @@ namespace {
 // Unparsed option values.
 struct Typed {
   tools::TypedModelOptions model;
-  std::string memory, ranks = "1";
+  std::optional<std::string> memory;
+  std::string ranks = "1";
 };
 } // namespace
 
@@ -44,9 +45,10 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->group("Plan")
       ->type_name("N|least")
       ->capture_default_str();
-  app.add_option("--memory", typed.memory,
-                 "memory budget of one rank, for example 2GiB, or least: the smallest in which a "
-                 "plan is found; default: from the cluster file")
+  app.add_option_function<std::string>(
+         "--memory", [&typed](const std::string &text) { typed.memory = text; },
+         "memory budget of one rank, for example 2GiB, or least: the smallest in which a "
+         "plan is found; default: from the cluster file")
       ->group("Plan")
       ->type_name("BYTES|least");
   app.add_option("--mesh", options.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
@@ -112,8 +114,11 @@ static Status readRanks(const std::string &text, int64_t &ranks) {
 static Status check(const Typed &typed, CompileOptions &options) {
   CLEAVE_TRY(tools::checkModelOptions(typed.model, options));
   options.leastMemory = typed.memory == "least";
-  if (!typed.memory.empty() && !options.leastMemory) {
-    CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(typed.memory).withContext("--memory"));
+  if (typed.memory && !options.leastMemory) {
+    CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(*typed.memory).withContext("--memory"));
+    if (options.memoryBytes == 0)
+      return Status::userError("--memory: found '", *typed.memory,
+                               "', expected an amount above 0, or least");
   }
   options.leastRanks = typed.ranks == "least";
   if (options.leastMemory && (options.leastRanks || options.microBatch == "auto"))

@@ -31,15 +31,18 @@ static Json tensorJson(const plan::Plan &plan, const plan::Tensor &tensor) {
       axes.push_back(axis < static_cast<uint32_t>(plan.mesh_size()) ? plan.mesh(axis).name() : "?");
     sharding.push_back(axes);
   }
-  return {{"name", tensor.name()},
-          {"other_names", tensor.other_names()},
-          {"role", text(tensor.role())},
-          {"is_label", tensor.is_label()},
-          {"dtype", artifact::dtypeName(tensor.dtype())},
-          {"shape", shape},
-          {"sharding", sharding},
-          {"bytes", tensorBytes(tensor)},
-          {"rank_bytes", blockBytes(plan, tensor)}};
+  Json json = {{"name", tensor.name()},
+               {"other_names", tensor.other_names()},
+               {"role", text(tensor.role())},
+               {"is_label", tensor.is_label()},
+               {"dtype", artifact::dtypeName(tensor.dtype())},
+               {"shape", shape},
+               {"sharding", sharding},
+               {"bytes", tensorBytes(tensor)},
+               {"rank_bytes", blockBytes(plan, tensor)}};
+  if (!tensor.all_of().empty())
+    json["all_of"] = tensor.all_of();
+  return json;
 }
 
 static Json collectivesJson(const plan::Plan &plan, const plan::Program &program) {

@@ -20,7 +20,7 @@ uint32_t microBatchesOf(const plan::Plan &plan) {
 static int64_t samplesOf(const plan::Plan &plan) {
   int64_t samples = 0;
   for (const plan::Tensor &tensor : plan.tensors()) {
-    if (tensor.role() != plan::INPUT || tensor.shape().empty())
+    if (tensor.role() != plan::INPUT || tensor.shape().empty() || !tensor.all_of().empty())
       continue;
     if (samples && samples != tensor.shape(0))
       return 0;

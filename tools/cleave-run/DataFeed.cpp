@@ -23,6 +23,8 @@ static std::string described(const std::vector<data::InputDescription> &inputs) 
     Json entry{{"name", input.name}, {"dtype", longName(input.dtype)}, {"shape", input.shape}};
     if (input.vocabulary)
       entry["below"] = *input.vocabulary;
+    if (input.ignored)
+      entry["ignored"] = *input.ignored;
     all.push_back(std::move(entry));
   }
   return all.dump(-1, ' ', false, Json::error_handler_t::replace);

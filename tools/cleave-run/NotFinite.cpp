@@ -7,11 +7,15 @@ namespace cleave::run {
 
 // A metric of programs that scale the loss of float16 values. They leave out steps that overflow.
 static constexpr const char *kLossScale = "loss_scale";
+static constexpr const char *kLoss = "loss", *kNorm = "grad_norm";
 
 Status NotFinite::examine(int64_t step, executor::Executor &executor) {
   found_.clear();
+  bool isLossNan = false, isNormFinite = false;
   for (const executor::MetricValue &metric : executor.metrics()) {
     scalesLoss_ |= metric.name == kLossScale;
+    isLossNan |= metric.name == kLoss && std::isnan(metric.value);
+    isNormFinite |= metric.name == kNorm && std::isfinite(metric.value);
     if (!std::isfinite(metric.value) && found_.empty())
       found_ = concat(metric.name, " is ",
                       std::isnan(metric.value) ? "nan"
@@ -21,6 +25,9 @@ Status NotFinite::examine(int64_t step, executor::Executor &executor) {
   }
   if (found_.empty())
     return Status::ok();
+  isWithoutLabels_ = isLossNan && isNormFinite;
+  if (isWithoutLabels_)
+    found_ += ", but its gradients are finite: no label of the step counts, all are ignored";
   ++count_;
   return isSkipped() ? executor.undoStep() : Status::ok();
 }
@@ -28,9 +35,10 @@ Status NotFinite::examine(int64_t step, executor::Executor &executor) {
 Status NotFinite::verdict(const std::string &lastGood) const {
   if (found_.empty() || reaction_ != OnNan::Stop || scalesLoss_)
     return Status::ok();
-  const char *wayOut =
-      ", for example with a smaller learning rate (--lr); --on-nan skip or continue does "
-      "not end the run";
+  const std::string wayOut =
+      concat(isWithoutLabels_ ? " with labels that count"
+                              : ", for example with a smaller learning rate (--lr)",
+             "; --on-nan skip or continue does not end the run");
   return lastGood.empty()
              ? Status::userError(
                    found_, "; no checkpoint was saved (see --save-every); start again", wayOut)

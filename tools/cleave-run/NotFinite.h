@@ -35,7 +35,9 @@ public:
 
 private:
   OnNan reaction_;
-  std::string found_;       // `loss is nan in step 7`; empty: all metrics are finite
+  std::string found_; // `loss is nan in step 7`; empty: all metrics are finite
+  // The loss is not a number, but its gradients are finite: a mean over no labels.
+  bool isWithoutLabels_ = false;
   bool scalesLoss_ = false; // the program has the metric `loss_scale`
   int64_t count_ = 0;       // of such steps
 };

@@ -5,6 +5,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -42,7 +43,9 @@ std::string Progress::numbers(int64_t done,
     text += number + (epochs_ ? concat('/', epochs_, "  ") : std::string("  "));
   }
   for (const executor::MetricValue &metric : metrics) {
-    std::snprintf(number, sizeof number, " %.5g  ", metric.value);
+    // Without the sign of NaN.
+    const double value = std::isnan(metric.value) ? std::nan("") : metric.value;
+    std::snprintf(number, sizeof number, " %.5g  ", value);
     text += metric.name + number;
   }
   // The speed excludes the first step, which includes page faults and cold caches.

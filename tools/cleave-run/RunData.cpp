@@ -27,6 +27,7 @@ Status RunData::open(const plan::Plan &plan, const Options &options,
                            .slots = slots_,
                            .mayHaveLabels = plan.trains(),
                            .lastBatch = options.lastBatch,
+                           .noPadding = plan.no_padding(),
                            .images = trains_ ? options.images : options.images.withoutChance(),
                            .seed = options.seed,
                            .threads = threads};

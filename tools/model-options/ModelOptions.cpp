@@ -40,9 +40,9 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
       ->allow_extra_args(false)
       ->group("Training");
   app.add_option("--clip-norm", options.clipNorm,
-                 "maximum global norm of the gradients; 0: no clipping")
+                 "maximum global norm of the gradients (default: no clipping)")
       ->group("Training")
-      ->check(nonNegative());
+      ->check(positive());
   app.add_option("--accumulate", options.accumulate, "micro-batches per step")
       ->group("Training")
       ->check(positive())

@@ -69,12 +69,10 @@ Results glu(OpCall &c) {
   return emit::glu(c.e, x, c.dim("dim", rankOf(x)));
 }
 
-// Op along the argument `dim` of x; a tensor without dims counts as one of a single element.
+// Op along the argument `dim` of x.
 template <typename Op> Results alongDim(OpCall &c, Array x) {
   c.e.checkFloat(x);
-  Array row = rankOf(x) == 0 ? c.e.insertDim(x, 0) : x;
-  Array out = Op::create(c.e.b, c.e.loc, row.getType(), row, c.dim("dim", rankOf(row)));
-  return rankOf(x) == 0 ? c.e.dropDim(out, 0) : out;
+  return Array(Op::create(c.e.b, c.e.loc, x.getType(), x, c.dim("dim", rankOf(x))));
 }
 template <typename Op> Results along(OpCall &c) {
   return alongDim<Op>(c, c.castIf(c.floats("self"), c.dtype()));
@@ -89,12 +87,12 @@ Results softmin(OpCall &c) {
 }
 
 constexpr const char *kSelf = "T self";
-constexpr const char *kAlongTyped = "T self, i dim, i? dtype=None";
+constexpr const char *kAlongTyped = "V self, i dim, i? dtype=None";
 
 constexpr OpEntry kActivationOps[] = {
-    {"_log_softmax", "T self, i dim, b half_to_float", alongHalf<graph::LogSoftmaxOp>},
+    {"_log_softmax", "V self, i dim, b half_to_float", alongHalf<graph::LogSoftmaxOp>},
     {"_prelu_kernel", "T self, T weight", prelu},
-    {"_softmax", "T self, i dim, b half_to_float", alongHalf<graph::SoftmaxOp>},
+    {"_softmax", "V self, i dim, b half_to_float", alongHalf<graph::SoftmaxOp>},
     {"celu", "T self, s alpha=1.0", celu},
     {"elu", "T self, s alpha=1, s scale=1, s input_scale=1", elu},
     {"gelu", "T self, *, str approximate='none'", gelu},
@@ -119,7 +117,7 @@ constexpr OpEntry kActivationOps[] = {
     {"softshrink", "T self, s lambd=0.5", softshrink},
     {"softsign", kSelf, formula<emit::softsign>},
     {"special_expit", kSelf, formula<emit::sigmoid>},
-    {"special_log_softmax", "T self, i dim, *, i? dtype=None", along<graph::LogSoftmaxOp>},
+    {"special_log_softmax", "V self, i dim, *, i? dtype=None", along<graph::LogSoftmaxOp>},
     {"special_softmax", kAlongTyped, along<graph::SoftmaxOp>},
     {"tanhshrink", kSelf, tanhshrink},
     {"threshold", "T self, s threshold, s value", threshold},

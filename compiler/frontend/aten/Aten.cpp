@@ -2,6 +2,7 @@
 #include "compiler/frontend/aten/Aten.h"
 
 #include "compiler/frontend/aten/Complex.h"
+#include "compiler/frontend/aten/Foreach.h"
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -22,10 +23,11 @@ const llvm::StringMap<std::vector<Form>> &table() {
   static const llvm::StringMap<std::vector<Form>> forms = [] {
     llvm::StringMap<std::vector<Form>> out;
     for (llvm::ArrayRef<OpEntry> family :
-         {scalarOps(),   activationOps(), attentionOps(),     complexOps(), contractionOps(),
-          creationOps(), diagonalOps(),   elementwiseOps(),   fourierOps(), indexingOps(),
-          lossOps(),     movementOps(),   normalizationOps(), partOps(),    poolingOps(),
-          randomOps(),   recurrentOps(),  reductionOps(),     resizeOps(),  viewOps()})
+         {scalarOps(),   activationOps(), attentionOps(),   complexOps(),       contractionOps(),
+          creationOps(), diagonalOps(),   elementwiseOps(), embeddingBagOps(),  fourierOps(),
+          indexingOps(), lossOps(),       movementOps(),    normalizationOps(), partOps(),
+          poolingOps(),  randomOps(),     rankingOps(),     recurrentOps(),     reductionOps(),
+          resizeOps(),   signalOps(),     specialOps(),     viewOps()})
       for (const OpEntry &entry : family)
         out[entry.name].push_back({parseSchema(entry.schema), entry.function});
     return out;
@@ -59,6 +61,32 @@ std::optional<llvm::StringRef> withoutCopy(llvm::StringRef name) {
   return isCopy ? std::optional(name) : std::nullopt;
 }
 
+// Gives tensors without dims that are passed as V the one dim that the operator counts along.
+// Returns whether the first of them, which the results are like, had none.
+bool addRows(Context &context, const Schema &schema, IValueList &arguments) {
+  emit::Emitter &e = context.emitter;
+  std::optional<bool> isScalar;
+  for (auto [parameter, argument] : llvm::zip(schema.parameters, arguments)) {
+    if (parameter.type != "V" || !argument.isTensor())
+      continue;
+    Array elements = argument.tensor()->read(e);
+    bool hasNoDims = rankOf(elements) == 0;
+    if (hasNoDims)
+      argument = TensorState::create(e.insertDim(elements, 0));
+    isScalar = isScalar.value_or(hasNoDims);
+  }
+  return isScalar.value_or(false);
+}
+
+// Takes the dim away again that addRows gave to the operands.
+void dropRows(Context &context, IValueList &results) {
+  emit::Emitter &e = context.emitter;
+  for (IValue &result : results)
+    if (result.isTensor())
+      if (Array elements = result.tensor()->read(e); rankOf(elements) == 1)
+        result = TensorState::create(e.dropDim(elements, 0));
+}
+
 IValueList run(Context &context, const std::vector<Form> &forms, const IValueList &positional,
                const std::map<std::string, IValue> &keyword) {
   std::string problem;
@@ -68,8 +96,12 @@ IValueList run(Context &context, const std::vector<Form> &forms, const IValueLis
       problem = bound.problem;
       continue;
     }
+    bool isScalar = addRows(context, form.schema, *bound.arguments);
     OpCall call(context, form.schema, std::move(*bound.arguments));
-    return form.function(call).values;
+    IValueList results = form.function(call).values;
+    if (isScalar)
+      dropRows(context, results);
+    return results;
   }
   if (forms.size() == 1)
     fail(problem);
@@ -81,6 +113,33 @@ IValueList run(Context &context, const std::vector<Form> &forms, const IValueLis
   fail("has the arguments (", found, "), which none of its ", forms.size(), " forms takes");
 }
 
+// Writes the result to a tensor, converted to its type and shape.
+void writeTo(Context &context, const TensorRef &target, const Array &result) {
+  emit::Emitter &e = context.emitter;
+  Array before = target->read(e);
+  if (isFloating(result) && !isFloating(before))
+    fail("writes floating-point numbers into a tensor of integers");
+  static const Schema none;
+  Array elements = OpCall(context, none, {}).cast(result, typeOf(before));
+  target->write(e, e.broadcast(elements, shapeOf(before)), context.gradients);
+}
+
+// Writes the results to the argument `out`.
+IValueList writeOut(Context &context, const IValue &out, const IValueList &results) {
+  IValueList targets = out.isList() ? out.items() : IValueList{out};
+  if (targets.size() != results.size())
+    fail("has ", results.size(), " results, but 'out' takes ", targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) {
+    Array result = results[i].tensor()->read(context.emitter);
+    if (Array before = targets[i].tensor()->read(context.emitter);
+        shapeOf(before) != shapeOf(result))
+      fail("gives ", emit::showShape(shapeOf(result)), ", but 'out' has the shape ",
+           emit::showShape(shapeOf(before)), ", expected equal shapes");
+    writeTo(context, targets[i].tensor(), result);
+  }
+  return targets;
+}
+
 // Writes the result to the first argument, converted to its type and shape.
 IValueList writeBack(Context &context, const IValueList &positional,
                      const std::map<std::string, IValue> &keyword, const Array &result) {
@@ -90,30 +149,33 @@ IValueList writeBack(Context &context, const IValueList &positional,
       target = &found->second;
   if (!target || !target->isTensor())
     fail("writes to its first argument, which is not a tensor");
-  emit::Emitter &e = context.emitter;
-  Array before = target->tensor()->read(e);
-  if (isFloating(result) && !isFloating(before))
-    fail("writes floating-point numbers into a tensor of integers");
-  static const Schema none;
-  Array elements = OpCall(context, none, {}).cast(result, typeOf(before));
-  target->tensor()->write(e, e.broadcast(elements, shapeOf(before)), context.gradients);
+  writeTo(context, target->tensor(), result);
   return {*target};
 }
 
 // Whether the operator itself takes complex numbers.
 bool takesComplex(llvm::StringRef name) {
   auto isNamed = [&](const OpEntry &entry) { return name == entry.name; };
-  return llvm::any_of(complexOps(), isNamed) || llvm::any_of(fourierOps(), isNamed);
+  return llvm::any_of(complexOps(), isNamed) || llvm::any_of(fourierOps(), isNamed) ||
+         llvm::any_of(signalOps(), isNamed);
 }
 
 IValueList dispatch(Context &context, const std::string &name, const IValueList &positional,
                     const std::map<std::string, IValue> &keyword) {
   context.emitter.evaluator.checkOps();
   llvm::StringRef plain = withoutNamespace(name);
+  if (auto out = keyword.find("out"); out != keyword.end()) {
+    std::map<std::string, IValue> others = keyword;
+    others.erase("out");
+    IValueList results = dispatch(context, name, positional, others);
+    return out->second.isNone() ? results : writeOut(context, out->second, results);
+  }
   if (isOnComplex(plain.str(), positional, keyword) && !takesComplex(plain))
     return callOnParts(context, plain.str(), positional, keyword);
   if (auto found = table().find(plain); found != table().end())
     return run(context, found->second, positional, keyword);
+  if (isForeach(plain))
+    return callForeach(context, plain, positional, keyword);
   if (std::optional<llvm::StringRef> view = withoutCopy(plain)) {
     IValueList results = run(context, table().find(*view)->second, positional, keyword);
     for (IValue &result : results)
@@ -187,6 +249,17 @@ void forgetStrides(Context &context, const llvm::DenseSet<const TensorState *> &
     });
 }
 
+// Arithmetic on Python's numbers gives numbers, also where these are tensors.
+void keepNumbers(llvm::StringRef name, const IValueList &given, const IValueList &results) {
+  bool anyNumber = false, onlyNumbers = true;
+  forEachTensor(given, [&](const TensorRef &tensor) {
+    (tensor->isPythonNumber() ? anyNumber : onlyNumbers) = tensor->isPythonNumber();
+  });
+  if (anyNumber && onlyNumbers &&
+      llvm::any_of(elementwiseOps(), [&](const OpEntry &entry) { return name == entry.name; }))
+    forEachTensor(results, [](const TensorRef &tensor) { tensor->becomePythonNumber(); });
+}
+
 // Operators whose new tensors are contiguous for all arguments.
 bool makesPlainStrides(llvm::StringRef name) {
   return llvm::is_contained({"contiguous", "reshape", "flatten", "ravel", "linear", "layer_norm",
@@ -198,12 +271,13 @@ bool makesPlainStrides(llvm::StringRef name) {
 
 bool isInPlace(const std::string &name) {
   llvm::StringRef plain = withoutNamespace(name);
-  return !table().contains(plain) && outOfPlace(plain).has_value();
+  const bool isMarked = plain.ends_with("_") && !plain.ends_with("__");
+  return table().contains(plain) ? isMarked : outOfPlace(plain).has_value();
 }
 
 bool knows(const std::string &name) {
   llvm::StringRef plain = withoutNamespace(name);
-  return table().contains(plain) || withoutCopy(plain) || outOfPlace(plain);
+  return table().contains(plain) || withoutCopy(plain) || outOfPlace(plain) || isForeach(plain);
 }
 
 IValueList call(Context &context, const std::string &name, const IValueList &positional,
@@ -215,6 +289,7 @@ IValueList call(Context &context, const std::string &name, const IValueList &pos
     llvm::DenseSet<const TensorState *> arguments;
     forEachTensor(given, [&](const TensorRef &tensor) { arguments.insert(tensor.get()); });
     IValueList results = dispatch(context, name, positional, keyword);
+    keepNumbers(withoutNamespace(name), given, results);
     if (!makesPlainStrides(withoutNamespace(name)))
       forgetStrides(context, arguments, given, results);
     llvm::DenseSet<const ListState *> seen;

@@ -25,10 +25,13 @@ struct Context {
   ElementType defaultFloat = ElementType::F32;
   // Keys of random numbers; null: operators that need one are refused.
   frontend::RandomKeys *random = nullptr;
+  // Running statistics that norms only read, in the order of the reads.
+  std::vector<mlir::Value> statistics = {};
 };
 
 // Whether call() supports the operator. `name` is qualified (`aten::add`, `prim::NumToTensor`),
-// without an overload; forms with an `out` argument are not supported.
+// without an overload. An argument `out` is a tensor, or a list of one per result, that the results
+// are written to.
 bool knows(const std::string &name);
 
 // Whether the operator writes to its first argument: `aten::add_`, `aten::__ior__`.

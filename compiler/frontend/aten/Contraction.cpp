@@ -4,6 +4,7 @@
 #include "compiler/frontend/emit/Convolution.h"
 #include "compiler/frontend/emit/Einsum.h"
 #include "compiler/frontend/emit/Elementwise.h"
+#include "compiler/frontend/emit/MatrixExponential.h"
 
 namespace cleave::aten {
 namespace {
@@ -222,6 +223,8 @@ Convolution transposed(OpCall &c) {
 Results convTransposed(OpCall &c) { return built(c, transposed(c)); }
 Results convolution(OpCall &c) { return c.boolean("transposed") ? convTransposed(c) : conv(c); }
 
+Results matrixExponential(OpCall &c) { return emit::matrixExponential(c.e, c.floats("self")); }
+
 constexpr const char *kConv = "T input, T weight, T? bias=None, i[] stride=1, i[] padding=0, "
                               "i[] dilation=1, i groups=1";
 constexpr const char *kNamed = "T input, T weight, T? bias=None, i[] stride=1, "
@@ -259,9 +262,11 @@ constexpr OpEntry kContractionOps[] = {
     {"ger", "T self, T vec2", outer},
     {"inner", "T self, T other", inner},
     {"kron", "T self, T other", kronecker},
+    {"linalg_matrix_exp", "T self", matrixExponential},
     {"linalg_matmul", "T self, T other", matmul},
     {"linear", "T input, T weight, T? bias=None", linear},
     {"matmul", "T self, T other", matmul},
+    {"matrix_exp", "T self", matrixExponential},
     {"mm", "T self, T mat2", product<2, 2>},
     {"mv", "T self, T vec", product<2, 1>},
     {"outer", "T self, T vec2", outer},

@@ -147,6 +147,15 @@ Results maskedFill(OpCall &c) {
   return emit::where(c.e, mask, c.readAs(c["value"], typeOf(x)), x);
 }
 
+// min(max(x, low), high). Where both bounds are equal, whichever x is beyond gets the gradient, and
+// x if it equals them.
+Array between(const Emitter &e, Array x, Array low, Array high) {
+  Array inside = e.min(e.max(x, low), high);
+  Array atLeast = e.select(e.compare(Predicate::LT, x, low), low, x);
+  Array pinned = e.select(e.compare(Predicate::GT, x, high), high, atLeast);
+  return e.select(e.compare(Predicate::EQ, low, high), pinned, inside);
+}
+
 Results clamp(OpCall &c) {
   IValueList all{c["self"]};
   for (const char *name : {"min", "max"})
@@ -161,16 +170,13 @@ Results clamp(OpCall &c) {
     return emit::clamped(c.e, x, number("min"), number("max"));
   }
   // A bound may have more dims than the tensor.
-  auto bound = [&](const char *name, Binary choose) {
-    if (!c.has(name))
-      return;
-    Array limit = c.readAs(c[name], typeOf(x));
-    c.e.broadcastTogether(x, limit);
-    x = choose(c.e, x, limit);
-  };
-  bound("min", maximum);
-  bound("max", minimum);
-  return x;
+  emit::Values operands;
+  for (const IValue &operand : all)
+    operands.push_back(c.readAs(operand, typeOf(x)));
+  c.e.broadcastTogether(operands);
+  if (operands.size() == 3)
+    return between(c.e, operands[0], operands[1], operands[2]);
+  return c.has("min") ? c.e.max(operands[0], operands[1]) : c.e.min(operands[0], operands[1]);
 }
 
 // self + value * tensor1 (* or /) tensor2.
@@ -208,17 +214,14 @@ Array radians(const Emitter &e, Array x) { return e.mul(x, M_PI / 180); }
 Array hypotenuse(const Emitter &e, Array x, Array y) {
   return emit::flatRoot(e, e.add(e.mul(x, x), e.mul(y, y)));
 }
-// x log(y), and 0 where x is.
-Array timesLog(const Emitter &e, Array x, Array y) {
-  Array isZero = e.compare(Predicate::EQ, x, 0);
-  Array log = e.unary<LogOp>(e.select(isZero, e.splat(y, 1), y));
-  return e.mul(x, log);
-}
-// log(x / (1 - x)) of x clamped to [eps, 1 - eps].
+// log(x / (1 - x)) of x clamped to [eps, 1 - eps], whose bounds have the slope of the inside.
 Results logit(OpCall &c) {
   Array x = c.floats("self");
-  if (c.has("eps"))
-    x = emit::clamped(c.e, x, c.number("eps"), 1 - c.number("eps"));
+  if (c.has("eps")) {
+    double low = c.number("eps"), high = 1 - low;
+    x = c.e.select(c.e.compare(Predicate::LT, x, low), c.e.splat(x, low), x);
+    x = c.e.select(c.e.compare(Predicate::GT, x, high), c.e.splat(x, high), x);
+  }
   return c.e.unary<LogOp>(c.e.div(x, c.e.sub(1.0, x)));
 }
 
@@ -282,6 +285,7 @@ constexpr OpEntry kElementwiseOps[] = {
     {"add", kAlpha, add},
     {"addcdiv", "T self, T tensor1, T tensor2, *, s value=1", addProduct<DivOp>},
     {"addcmul", "T self, T tensor1, T tensor2, *, s value=1", addProduct<MulOp>},
+    {"and_", kBinary, bitwise<AndOp>},
     {"arccos", kUnary, formula<emit::arcCosine>},
     {"arccosh", kUnary, formula<emit::areaCosine>},
     {"arcsin", kUnary, formula<emit::arcSine>},
@@ -316,6 +320,7 @@ constexpr OpEntry kElementwiseOps[] = {
     {"fix", kUnary, truncate},
     {"floor", kUnary, rounding<FloorOp>},
     {"floor_divide", kBinary, binary<emit::floorDivide>},
+    {"floordiv", kBinary, binary<emit::floorDivide>},
     {"fmax", kBinary, binary<overNumbers<maximum>>},
     {"fmin", kBinary, binary<overNumbers<minimum>>},
     {"fmod", kBinary, binary<emit::truncatedRemainder>},
@@ -348,6 +353,7 @@ constexpr OpEntry kElementwiseOps[] = {
     {"maximum", kBinary, binary<maximum>},
     {"min", "T self, T other", binary<minimum>},
     {"minimum", kBinary, binary<minimum>},
+    {"mod", kBinary, binary<emit::floorRemainder>},
     {"mul", kBinary, mul},
     {"multiply", kBinary, mul},
     {"nan_to_num", "T self, s? nan=None, s? posinf=None, s? neginf=None", nanToNum},
@@ -355,6 +361,8 @@ constexpr OpEntry kElementwiseOps[] = {
     {"neg", kUnary, anyFormula<negative>},
     {"negative", kUnary, anyFormula<negative>},
     {"not_equal", kBinary, comparison<Predicate::NE>},
+    {"not_", kUnary, logicalNot},
+    {"or_", kBinary, bitwise<OrOp>},
     {"pow", "num self, num exponent", pow},
     {"rad2deg", kUnary, formula<degrees>},
     {"reciprocal", kUnary, formula<emit::reciprocal>},
@@ -370,13 +378,16 @@ constexpr OpEntry kElementwiseOps[] = {
     {"square", kUnary, anyFormula<square>},
     {"sub", kAlpha, sub},
     {"subtract", kAlpha, sub},
+    {"sym_ite", "T condition, num self, num other", where},
+    {"sym_max", kBinary, binary<maximum>},
+    {"sym_min", kBinary, binary<minimum>},
+    {"sym_not", kUnary, logicalNot},
     {"tan", kUnary, formula<emit::tangent>},
     {"tanh", kUnary, unary<TanhOp>},
+    {"truediv", "num self, num other, str? rounding_mode=None", div},
     {"true_divide", "num self, num other, str? rounding_mode=None", div},
     {"trunc", kUnary, truncate},
-    {"special_xlogy", kBinary, floatBinary<timesLog>},
     {"where", "T condition, num self, num other", where},
-    {"xlogy", kBinary, floatBinary<timesLog>},
 };
 
 } // namespace

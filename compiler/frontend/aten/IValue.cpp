@@ -17,6 +17,11 @@ static constexpr int kMaxViews = 1000;
 // The largest number of values that hasHistory() visits.
 static constexpr size_t kMaxHistory = 1024;
 
+// ` of 'queue'` of the memory of a buffer or parameter.
+static std::string ofName(const Storage &storage) {
+  return storage.name.empty() ? "" : " of '" + storage.name + "'";
+}
+
 TensorRef TensorState::create(mlir::Value contents) {
   auto tensor = std::make_shared<TensorState>();
   tensor->storage_ = std::make_shared<Storage>();
@@ -53,15 +58,27 @@ TensorRef TensorState::viewOf(TensorRef base, mlir::Value elements, ViewStep ste
   return tensor;
 }
 
+TensorRef TensorState::detached(emit::Emitter &emitter, const TensorRef &base) {
+  mlir::Value elements = stopped(emitter, base->read(emitter));
+  return viewOf(base, elements, {stopped, withGradientOf}, base->strides(emitter));
+}
+
+TensorRef TensorState::wholeOf(TensorRef tensor) {
+  while (tensor->base_)
+    tensor = tensor->base_;
+  return tensor;
+}
+
 mlir::Value TensorState::read(emit::Emitter &emitter) {
   if (!storage_) {
     storage_ = std::make_shared<Storage>();
     storage_->contents = emitter.size(*number_);
   }
   if (storage_->isTorn && *storage_->isTorn)
-    emit::fail("reads a tensor that shares its memory with one that was written in place, or is a "
-               "copy of it, as the order of its elements in PyTorch's memory decides; clone() it "
-               "before the write");
+    emit::fail(
+        "reads a tensor", ofName(*storage_),
+        " that shares its memory with one that was written in place, or is a copy of it, as "
+        "the order of its elements in PyTorch's memory decides; clone() it before the write");
   if (!base_)
     return storage_->contents;
   if (version_ != storage_->version) {
@@ -106,14 +123,15 @@ void TensorState::write(emit::Emitter &emitter, mlir::Value elements, bool isRec
   llvm::SmallVector<std::pair<TensorState *, mlir::Value>> seen;
   for (TensorState *at = this; at->base_; at = at->base_.get()) {
     if (!at->step_.write)
-      emit::fail("writes to a view that shows one element several times");
+      emit::fail("writes to a view", ofName(*storage_), " that shows one element several times");
     seen.emplace_back(at, whole);
     whole = at->step_.write(emitter, at->base_->read(emitter), whole);
   }
   read(emitter); // a number gets its storage
-  if (storage_->isParameter)
+  if (storage_->isTrained)
     emit::fail("writes in place to the parameter '", storage_->name,
-               "', which only the optimizer changes; write to a copy of it (clone)");
+               "', which only the optimizer changes; write to a copy of it (clone), or freeze it "
+               "before the export (requires_grad_(False))");
   number_.reset();
   storage_->contents = isRecorded ? whole : withGradientOf(emitter, storage_->contents, whole);
   ++storage_->version;
@@ -208,6 +226,8 @@ void IValue::failOnKind(const char *expected) const {
 std::string IValue::kindName() const {
   static const char *const names[] = {"None", "tensor", "int",  "float",
                                       "bool", "string", "list", "object"};
+  if (isTensor() && tensor()->isPythonNumber())
+    return "number computed from data";
   if (isList())
     return (listRef()->isTuple ? "tuple of " : "list of ") + std::to_string(items().size());
   return names[data_.index()];

@@ -24,10 +24,10 @@ namespace cleave::aten {
 // The memory behind tensors: its contents at this point of the program.
 struct Storage {
   mlir::Value contents;
-  int64_t version = 0;      // number of writes
-  bool isState = false;     // a buffer of the model, whose last contents are a result of the step
-  bool isParameter = false; // a parameter of the model, which the program must not write
-  std::string name;         // of a parameter or buffer
+  int64_t version = 0;    // number of writes
+  bool isBuffer = false;  // a buffer of the model
+  bool isTrained = false; // a parameter that gets a gradient, which the program must not write
+  std::string name;       // of a parameter or buffer
   // Shared by storages that may be one in PyTorch, such as those of copies that PyTorch may make as
   // views: whether one of them was written.
   std::shared_ptr<bool> isTorn;
@@ -60,10 +60,13 @@ public:
   // A view with the current `elements`. Fails on chains of more than 1000 views.
   static TensorRef viewOf(TensorRef base, mlir::Value elements, ViewStep step, Strides strides);
 
+  // A view without a gradient; writes to it do not change the gradient of the base.
+  static TensorRef detached(emit::Emitter &emitter, const TensorRef &base);
+
   // The elements at this point of the program. Builds the ops of views with `emitter`.
   mlir::Value read(emit::Emitter &emitter);
-  // Writes elements of the same type and shape. Fails on parameters and read-only views. A write
-  // that is not recorded (no_grad) changes the elements but not their gradient.
+  // Writes elements of the same type and shape. Fails on trained parameters and read-only views. A
+  // write that is not recorded (no_grad) changes the elements but not their gradient.
   void write(emit::Emitter &emitter, mlir::Value elements, bool isRecorded = true);
 
   // The element of a tensor made by ofNumber() that was not written.
@@ -71,11 +74,19 @@ public:
   // Null for a number that was not read.
   const std::shared_ptr<Storage> &storage() const { return storage_; }
   bool isPythonNumber() const { return isPythonNumber_; }
+  // Makes type promotion treat a new tensor as a number.
+  void becomePythonNumber() { isPythonNumber_ = true; }
   bool isView() const { return base_ != nullptr; }
+  // The tensor that has the whole storage: that of which `tensor` is a view, or itself.
+  static TensorRef wholeOf(TensorRef tensor);
   // PyTorch's strides, which decide whether reshaping makes a view or a copy.
   Strides strides(emit::Emitter &emitter);
   // Whether the elements are contiguous in row-major order; none if unknown.
   std::optional<bool> isDense(emit::Emitter &emitter);
+  // Sets the strides of a new tensor.
+  void setStrides(std::vector<Polynomial> strides) {
+    strides_ = std::move(strides), hasPlainStrides_ = false;
+  }
   // Makes the strides of a new tensor unknown.
   void forgetStrides() { strides_.reset(), hasPlainStrides_ = false; }
   // Notes that PyTorch may have this new tensor in the memory of `other`, which was read: after a

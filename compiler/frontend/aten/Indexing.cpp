@@ -31,58 +31,6 @@ Results embedding(OpCall &c) {
   return c.e.select(isPadding, stopped(c.e, rows), rows);
 }
 
-// The sum, mean or maximum (modes 0 to 2) of rows over dim 1.
-Array summedUp(OpCall &c, Array rows, int64_t mode) {
-  return mode == 1   ? c.e.mean(rows, {1})
-         : mode == 0 ? c.e.reduce(Reduction::Sum, rows, {1})
-                     : c.e.reduce(Reduction::Max, rows, {1});
-}
-
-// One row per bag: the rows from one entry of `begins` to the next.
-Array bagged(OpCall &c, Array rows, const Ints &begins, int64_t mode) {
-  Polynomial total = c.e.dim(rows, 0), width = c.e.dim(rows, 1);
-  auto bags = static_cast<int64_t>(begins.size());
-  std::optional<Polynomial> each = bags > 0 ? total.dividedBy(bags) : std::nullopt;
-  for (int64_t i = 0; each && i < bags; ++i)
-    if (*each * Polynomial(i) != Polynomial(begins[i]))
-      each.reset();
-  if (each)
-    return summedUp(c, c.e.reshape(rows, {bags, *each, width}), mode);
-  constexpr int64_t most = 4096; // each is an op
-  int64_t count = c.e.number(total, "the number of indices");
-  if (bags < 1 || bags > most || begins[0] != 0)
-    fail("has ", bags, " bags, the first from 0, expected 1 to ", most);
-  emit::Values out;
-  for (int64_t i = 0; i < bags; ++i) {
-    int64_t size = (i + 1 < bags ? begins[i + 1] : count) - begins[i];
-    if (size < 0)
-      fail("has a bag that ends before it begins");
-    Sizes row{1, width};
-    Array bag = c.e.insertDim(c.e.slice(rows, 0, begins[i], size), 0);
-    out.push_back(size == 0 ? c.e.splat(row, elementTypeOf(rows), 0) : summedUp(c, bag, mode));
-  }
-  return c.e.concat(out, 0);
-}
-
-// Reduces the rows of each bag. Bags are the rows of the indices, or given by where they begin.
-Results embeddingBag(OpCall &c) {
-  int64_t mode = c.plainInteger("mode");
-  bool hasPadding = c.has("padding_idx") && c.plainInteger("padding_idx") >= 0;
-  if (c.boolean("scale_grad_by_freq") || hasPadding)
-    fail("leaves rows out or scales their gradients (padding_idx, scale_grad_by_freq), which "
-         "Cleave does not do for bags");
-  Array rows = emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"));
-  if (c.has("per_sample_weights")) {
-    Array weights = c.e.insertDim(c.cast(c.tensor("per_sample_weights"), typeOf(rows)), 1);
-    rows = c.e.mul(rows, c.e.broadcast(weights, shapeOf(rows)));
-  }
-  Ints begins = c.e.integersOf(c.tensor("offsets"), "where bags begin");
-  if (c.boolean("include_last_offset") && !begins.empty())
-    begins.pop_back();
-  return IValueList{TensorState::create(bagged(c, rows, begins, mode)), IValue(), IValue(),
-                    IValue()};
-}
-
 Results indexSelect(OpCall &c) {
   Array x = c.tensor("self"), index = c.tensor("index");
   if (rankOf(index) == 0)
@@ -97,12 +45,16 @@ Results take(OpCall &c) {
 }
 
 // -- elements along one dim -----------------------------------------------------------------------
+// The result has the dims of the index.
 Results gather(OpCall &c) {
   Array x = c.tensor("self"), index = c.tensor("index");
+  Sizes shape = shapeOf(index);
   if (rankOf(x) == 0)
-    return x;
+    x = c.e.insertDim(x, 0);
+  if (rankOf(index) == 0)
+    index = c.e.insertDim(index, 0);
   int64_t dim = c.dim("dim", rankOf(x));
-  return emit::gatherElements(c.e, x, index, dim, /*neverNegative=*/true);
+  return c.e.reshape(emit::gatherElements(c.e, x, index, dim, /*neverNegative=*/true), shape);
 }
 
 Results takeAlongDim(OpCall &c) {
@@ -163,6 +115,13 @@ double neutralOf(Combine how, ElementType type) {
   return how == Combine::Mul ? 1 : how == Combine::Max ? -most : how == Combine::Min ? most : 0;
 }
 
+// x, of which the elements that the index names get no gradient.
+Array withStoppedUpdates(OpCall &c, Array x) {
+  Array one = c.filled({}, typeOf(x), 1);
+  Array named = scatteredInto(c, c.e.splat(x, 0), one, Combine::Replace);
+  return c.e.select(c.e.compare(Predicate::NE, named, 0), stopped(c.e, x), x);
+}
+
 Results scatterReduce(OpCall &c) {
   Array x = c.tensor("self");
   bool isMean = c.string("reduce") == "mean", includesSelf = c.boolean("include_self");
@@ -171,7 +130,13 @@ Results scatterReduce(OpCall &c) {
     return includesSelf ? old
                         : scatteredInto(c, old, c.filled({}, typeOf(old), value), Combine::Replace);
   };
-  Array out = scatteredInto(c, withoutOld(x, neutralOf(how, typeOf(x))), c.tensor("src"), how);
+  Array old = withoutOld(x, neutralOf(how, typeOf(x)));
+  Array out = scatteredInto(c, old, c.tensor("src"), how);
+  bool isExtreme = how == Combine::Max || how == Combine::Min;
+  if (isExtreme && !includesSelf && isFloating(x)) { // PyTorch counts a left out element that ties
+    Array ties = c.e.compare(Predicate::EQ, x, stopped(c.e, out));
+    out = scatteredInto(c, c.e.select(ties, withStoppedUpdates(c, x), old), c.tensor("src"), how);
+  }
   if (!isMean)
     return out;
   Array one = c.filled({}, typeOf(x), 1);
@@ -215,6 +180,17 @@ Results indexAdd(OpCall &c) {
 Results indexCopy(OpCall &c) { return writeRows(c, c.tensor("source"), Combine::Replace); }
 Results indexFill(OpCall &c) {
   return writeRows(c, c.readAs(c["value"], typeOf(c.tensor("self"))), Combine::Replace);
+}
+
+// As scatter_reduce, with one index for all elements of a row.
+Results indexReduce(OpCall &c) {
+  Array source = c.tensor("source"), index = c.tensor("index");
+  const int64_t dim = c.dim("dim", rankOf(source));
+  Sizes line(rankOf(source), Polynomial(1));
+  line[dim] = emit::product(shapeOf(index));
+  IValue places = TensorState::create(c.e.broadcast(c.e.reshape(index, line), shapeOf(source)));
+  return call(c.context, "aten::scatter_reduce", {c["self"], dim, places, c["source"], c["reduce"]},
+              {{"include_self", c["include_self"]}});
 }
 
 // -- any places -----------------------------------------------------------------------------------
@@ -323,6 +299,9 @@ Results sort(OpCall &c) {
   Array x = c.tensor("self");
   return both(emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.boolean("descending")));
 }
+Results sortRows(OpCall &c) {
+  return emit::sort(c.e, c.tensor("self"), 0, /*descending=*/false).values;
+}
 Results argsort(OpCall &c) {
   Array x = c.tensor("self");
   return emit::sort(c.e, x, c.dim("dim", rankOf(x)), c.boolean("descending")).indices;
@@ -336,9 +315,11 @@ template <Reduction kind> Results cumulate(OpCall &c) {
   Array x = c.tensor("self");
   std::optional<ElementType> type = c.dtype();
   x = c.cast(x, type.value_or(isFloating(x) ? typeOf(x) : ElementType::I64));
-  if (rankOf(x) == 0)
-    return x;
   return emit::cumulate(c.e, kind, x, c.dim("dim", rankOf(x)));
+}
+Results logCumulate(OpCall &c) {
+  Array x = c.floats("self");
+  return rankOf(x) == 0 ? x : emit::cumulateLogSumExp(c.e, x, c.dim("dim", rankOf(x)));
 }
 template <bool largest> Results cumulateMinMax(OpCall &c) {
   Array x = c.tensor("self");
@@ -346,47 +327,46 @@ template <bool largest> Results cumulateMinMax(OpCall &c) {
 }
 
 constexpr const char *kPut = "T self, T?[] indices, T values, b accumulate=False, b unsafe=False";
-constexpr const char *kScatterTensor = "T self, i dim, T index, T src, *, str? reduce=None";
-constexpr const char *kScatterValue = "T self, i dim, T index, s value, *, str? reduce=None";
-constexpr const char *kBag =
-    "T weight, T indices, T offsets, b scale_grad_by_freq=False, i mode=0, b sparse=False, "
-    "T? per_sample_weights=None, b include_last_offset=False, i? padding_idx=None";
-constexpr const char *kCumulate = "T self, i dim, *, i? dtype=None";
+constexpr const char *kScatterTensor = "V self, i dim, V index, V src, *, str? reduce=None";
+constexpr const char *kScatterValue = "V self, i dim, V index, s value, *, str? reduce=None";
+constexpr const char *kCumulate = "V self, i dim, *, i? dtype=None";
 
 constexpr OpEntry kIndexingOps[] = {
     {"_index_put_impl", kPut, indexPut},
     {"_unsafe_index", "T self, T?[] indices", index},
     {"_unsafe_index_put", kPut, indexPut},
-    {"argsort", "T self, i dim=-1, b descending=False", argsort},
-    {"argsort", "T self, *, b stable, i dim=-1, b descending=False", argsort},
-    {"cummax", "T self, i dim", cumulateMinMax<true>},
-    {"cummin", "T self, i dim", cumulateMinMax<false>},
+    {"argsort", "V self, i dim=-1, b descending=False", argsort},
+    {"argsort", "V self, *, b stable, i dim=-1, b descending=False", argsort},
+    {"cummax", "V self, i dim", cumulateMinMax<true>},
+    {"cummin", "V self, i dim", cumulateMinMax<false>},
     {"cumprod", kCumulate, cumulate<Reduction::Prod>},
     {"cumsum", kCumulate, cumulate<Reduction::Sum>},
     {"embedding",
      "T weight, T indices, i padding_idx=-1, b scale_grad_by_freq=False, b sparse=False",
      embedding},
-    {"_embedding_bag", kBag, embeddingBag},
-    {"embedding_bag", kBag, embeddingBag},
     {"gather", "T self, i dim, T index, *, b sparse_grad=False", gather},
     {"index", "T self, T?[] indices", index},
-    {"index_add", "T self, i dim, T index, T source, *, s alpha=1", indexAdd},
-    {"index_copy", "T self, i dim, T index, T source", indexCopy},
-    {"index_fill", "T self, i dim, T index, num value", indexFill},
+    {"index_add", "V self, i dim, T index, V source, *, s alpha=1", indexAdd},
+    {"index_copy", "V self, i dim, T index, V source", indexCopy},
+    {"index_fill", "V self, i dim, T index, num value", indexFill},
     {"index_put", kPut, indexPut},
-    {"index_select", "T self, i dim, T index", indexSelect},
+    {"index_reduce", "V self, i dim, V index, V source, str reduce, *, b include_self=True",
+     indexReduce},
+    {"index_select", "V self, i dim, T index", indexSelect},
+    {"logcumsumexp", "V self, i dim", logCumulate},
     {"masked_scatter", "T self, T mask, T source", maskedScatter},
+    {"msort", "V self", sortRows},
     {"one_hot", "T self, i num_classes=-1", oneHot},
     {"scatter", kScatterTensor, scatterTensor},
     {"scatter", kScatterValue, scatterValue},
-    {"scatter_add", "T self, i dim, T index, T src", scatterAdd},
-    {"scatter_reduce", "T self, i dim, T index, T src, str reduce, *, b include_self=True",
+    {"scatter_add", "V self, i dim, V index, V src", scatterAdd},
+    {"scatter_reduce", "V self, i dim, V index, V src, str reduce, *, b include_self=True",
      scatterReduce},
-    {"sort", "T self, i dim=-1, b descending=False", sort},
-    {"sort", "T self, *, b? stable, i dim=-1, b descending=False", sort},
+    {"sort", "V self, i dim=-1, b descending=False", sort},
+    {"sort", "V self, *, b? stable, i dim=-1, b descending=False", sort},
     {"take", "T self, T index", take},
     {"take_along_dim", "T self, T indices, i? dim=None", takeAlongDim},
-    {"topk", "T self, i k, i dim=-1, b largest=True, b sorted=True", topk},
+    {"topk", "V self, i k, i dim=-1, b largest=True, b sorted=True", topk},
 };
 
 } // namespace

@@ -2,8 +2,10 @@
 #include "compiler/frontend/aten/OpCall.h"
 
 #include "compiler/frontend/emit/Activation.h"
+#include "compiler/frontend/emit/Coordinates.h"
 #include "compiler/frontend/emit/Loss.h"
 #include "compiler/frontend/emit/Normalization.h"
+#include "compiler/frontend/emit/Ordering.h"
 #include "compiler/frontend/emit/Reductions.h"
 
 #include <cmath>
@@ -107,11 +109,11 @@ Array weighted(OpCall &c, Array losses) {
 
 Results binaryCrossEntropy(OpCall &c) {
   auto [x, target] = compared(c);
-  // Clamped to at least -100, with slope 0 at 0.
+  // Logarithms are clamped to at least -100. Their slopes are not: 1/p, of at most 1e12 p (1 - p).
+  Array spread = stopped(c.e, c.e.max(c.e.mul(x, c.e.sub(1.0, x)), 1e-12));
   auto logarithm = [&](Array p) {
-    Array isZero = c.e.compare(Predicate::EQ, p, 0);
-    Array known = c.e.unary<graph::LogOp>(c.e.select(isZero, c.e.splat(p, 1), p));
-    return c.e.select(isZero, c.e.splat(p, -100), c.e.max(known, -100.0));
+    Array slope = c.e.div(stopped(c.e, c.e.sub(1.0, p)), spread);
+    return withGradientOf(c.e, c.e.mul(p, slope), c.e.max(c.e.unary<graph::LogOp>(p), -100.0));
   };
   Array yes = c.e.mul(target, logarithm(x));
   Array no = c.e.mul(c.e.sub(1.0, target), logarithm(c.e.sub(1.0, x)));
@@ -212,6 +214,70 @@ Results tripletMargin(OpCall &c) {
   return reduced(c, aboveZero(c, c.e.add(c.e.sub(near, far), c.number("margin"))));
 }
 
+// Rows of scores and their targets, with a batch of 1 in front if that is missing.
+Compared rowsOf(OpCall &c, Array target) {
+  Compared out{c.floats("self"), target};
+  if (rankOf(out.x) == 1)
+    out = {c.e.insertDim(out.x, 0), c.e.insertDim(target, 0)};
+  c.e.checkRank(out.x, 2);
+  return out;
+}
+
+// How far the scores of other classes are not `margin` below that of the target: [rows, classes].
+Results multiMargin(OpCall &c) {
+  auto [x, target] = rowsOf(c, c.tensor("target"));
+  const bool isBatch = rankOf(c.tensor("self")) == 2;
+  target = c.e.reshape(target, {shapeOf(x)[0], 1});
+  const Sizes shape = shapeOf(x);
+  auto ofTarget = [&](Array table) {
+    Array one = emit::gatherElements(c.e, table, target, 1, /*neverNegative=*/true);
+    return c.e.broadcast(one, shape);
+  };
+  const double power = c.number("p");
+  if (power != 1 && power != 2)
+    fail("has the power ", power, ", expected 1 or 2");
+  Array far = c.e.add(c.e.sub(x, ofTarget(x)), c.number("margin"));
+  Array number = c.e.iota(shape, 1, elementTypeOf(target));
+  Array isOther = c.e.compare(Predicate::NE, number, c.e.broadcast(target, shape));
+  Array counts = c.e.binary<graph::AndOp>(isOther, c.e.compare(Predicate::GT, far, 0));
+  far = c.e.select(counts, far, c.e.splat(far, 0));
+  if (power == 2)
+    far = c.e.mul(far, far);
+  if (c.has("weight"))
+    far = c.e.mul(far, ofTarget(c.e.broadcast(c.cast(c.tensor("weight"), typeOf(x)), shape)));
+  Array losses = c.e.mean(far, {1});
+  return reduced(c, isBatch ? losses : c.e.reshape(losses, {}));
+}
+
+// How far the scores of other classes are not 1 below those of each target; the targets of a row
+// end before the first -1.
+Results multiLabelMargin(OpCall &c) {
+  auto [x, target] = rowsOf(c, c.tensor("target"));
+  c.e.checkRank(target, 2);
+  const bool isBatch = rankOf(c.tensor("self")) == 2;
+  Array ends = c.cast(c.e.compare(Predicate::LT, target, 0), ElementType::I64);
+  Array isTarget = c.e.compare(Predicate::EQ, emit::cumulate(c.e, Reduction::Sum, ends, 1), 0);
+  target = c.e.select(isTarget, target, c.e.splat(target, -1));
+  const Polynomial rows = shapeOf(x)[0], classes = shapeOf(x)[1], places = shapeOf(target)[1];
+  const Sizes cube{rows, places, classes};
+  Array hits = c.e.compare(Predicate::EQ, c.e.iota(cube, 2, elementTypeOf(target)),
+                           c.e.broadcast(c.e.insertDim(target, 2), cube));
+  Array isAny = c.e.reduce(Reduction::Max, c.cast(hits, ElementType::I64), {1}); // [rows, classes]
+  Array score = emit::gatherElements(c.e, x, target, 1, /*neverNegative=*/true); // 0 at -1
+  Array far = c.e.sub(c.e.broadcast(c.e.insertDim(x, 1), cube),
+                      c.e.broadcast(c.e.insertDim(score, 2), cube));
+  far = c.e.add(far, 1.0);
+  Array isPair = c.e.binary<graph::AndOp>(
+      c.e.broadcast(c.e.insertDim(isTarget, 2), cube),
+      c.e.broadcast(c.e.insertDim(c.e.compare(Predicate::EQ, isAny, 0), 1), cube));
+  Array counts = c.e.binary<graph::AndOp>(isPair, c.e.compare(Predicate::GT, far, 0));
+  Array sums = c.e.reduce(Reduction::Sum, c.e.select(counts, far, c.e.splat(far, 0)), {1, 2});
+  Array losses = c.e.div(sums, c.e.splatSize(sums, classes));
+  return {reduced(c, isBatch ? losses : c.e.reshape(losses, {})),
+          c.cast(isBatch ? isAny : c.e.dropDim(isAny, 0), typeOf(x))};
+}
+Results multiLabelMarginLoss(OpCall &c) { return IValueList{multiLabelMargin(c).values[0]}; }
+
 constexpr const char *kPair = "T self, T target, i reduction=1";
 constexpr const char *kLabels =
     "T self, T target, T? weight=None, i reduction=1, i ignore_index=-100";
@@ -233,6 +299,10 @@ constexpr OpEntry kLossOps[] = {
     {"margin_ranking_loss", "T input1, T input2, T target, f margin=0.0, i reduction=1",
      marginRanking},
     {"mse_loss", kPair, meanSquared},
+    {"multi_margin_loss", "T self, T target, s p=1, s margin=1, T? weight=None, i reduction=1",
+     multiMargin},
+    {"multilabel_margin_loss", kPair, multiLabelMarginLoss},
+    {"multilabel_margin_loss_forward", kPair, multiLabelMargin},
     {"nll_loss", kLabels, negativeLogLikelihood},
     {"nll_loss2d", kLabels, negativeLogLikelihood},
     {"nll_loss2d_forward", kLabels, negativeLogLikelihood},

@@ -1,6 +1,7 @@
 // Norms. Running statistics are written in place, or returned by the functional forms.
 #include "compiler/frontend/emit/Normalization.h"
 #include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/emit/Reductions.h"
 
 namespace cleave::aten {
@@ -24,8 +25,8 @@ struct BatchNorm {
 bool trains(OpCall &c, bool asExported) {
   using Mode = frontend::ImportOptions::BatchNorm;
   bool isState = c.handle("running_mean")->storage() &&
-                 c.handle("running_mean")->storage()->isState &&
-                 c.handle("running_var")->storage()->isState;
+                 c.handle("running_mean")->storage()->isBuffer &&
+                 c.handle("running_var")->storage()->isBuffer;
   if (c.context.batchNorm == Mode::Train && isState)
     return true;
   return c.context.batchNorm == Mode::Frozen ? false : asExported;
@@ -48,17 +49,34 @@ Array normByBatch(OpCall &c, Array x, Array scale, Array bias, double epsilon) {
   return bias ? c.e.add(out, whole(bias)) : out;
 }
 
+// The running statistics of a norm that does not change them.
+std::pair<Array, Array> statisticsRead(OpCall &c) {
+  Array mean = c.tensor("running_mean"), variance = c.tensor("running_var");
+  c.context.statistics.insert(c.context.statistics.end(), {mean, variance});
+  return {mean, variance};
+}
+
 BatchNorm wideBatchNorm(OpCall &c, Array x, bool asExported, bool hasStatistics) {
   Array scale = given(c, "weight"), bias = given(c, "bias");
   double epsilon = c.number("eps");
   if (!hasStatistics)
     return {normByBatch(c, x, scale, bias, epsilon), {}, {}};
-  Array mean = c.tensor("running_mean"), variance = c.tensor("running_var");
-  if (!trains(c, asExported))
+  if (!trains(c, asExported)) {
+    auto [mean, variance] = statisticsRead(c);
     return {emit::frozenBatchNorm(c.e, x, scale, bias, mean, variance, epsilon), {}, {}};
-  emit::TrainedBatchNorm out =
-      emit::trainedBatchNorm(c.e, x, scale, bias, mean, variance, epsilon, c.number("momentum"));
-  return {out.value, out.newMean, out.newVariance};
+  }
+  Array mean = c.tensor("running_mean"), variance = c.tensor("running_var");
+  const bool isKnown = !c["momentum"].isTensor() || c.e.known(c.tensor("momentum"));
+  emit::TrainedBatchNorm out = emit::trainedBatchNorm(c.e, x, scale, bias, mean, variance, epsilon,
+                                                      isKnown ? c.number("momentum") : 1);
+  if (isKnown)
+    return {out.value, out.newMean, out.newVariance};
+  // With a momentum of 1 the op gives the statistics of the batch.
+  Array momentum = c.cast(c.e.reshape(c.tensor("momentum"), {}), typeOf(mean));
+  auto moved = [&](Array before, Array ofBatch) {
+    return emit::interpolate(c.e, before, ofBatch, momentum);
+  };
+  return {out.value, moved(mean, out.newMean), moved(variance, out.newVariance)};
 }
 
 BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
@@ -71,12 +89,12 @@ BatchNorm batchNormOf(OpCall &c, bool asExported, bool hasStatistics) {
   return norm;
 }
 
-// Writes the new running statistics.
+// Writes the new running statistics, which are constants to gradients.
 void moveStatistics(OpCall &c, const BatchNorm &norm) {
   if (!norm.newMean)
     return;
-  c.handle("running_mean")->write(c.e, norm.newMean);
-  c.handle("running_var")->write(c.e, norm.newVariance);
+  c.handle("running_mean")->write(c.e, norm.newMean, /*isRecorded=*/false);
+  c.handle("running_var")->write(c.e, norm.newVariance, /*isRecorded=*/false);
 }
 
 bool hasStatistics(OpCall &c) { return c.has("running_mean") && c.has("running_var"); }
@@ -160,16 +178,38 @@ Array groupNormOf(OpCall &c, int64_t groups) {
 Results groupNorm(OpCall &c) { return groupNormOf(c, c.plainInteger("num_groups")); }
 Results nativeGroupNorm(OpCall &c) { return groupNormOf(c, c.plainInteger("group")); }
 
+// A batch norm of which each channel of each sample is a channel. The running statistics are the
+// means over the samples.
+Results trackedInstanceNorm(OpCall &c, Array x) {
+  c.e.checkRank(x, 3);
+  const Sizes shape = shapeOf(x), each{shape[0], shape[1]};
+  Sizes joined = shape;
+  joined[0] = 1;
+  joined[1] = shape[0] * shape[1];
+  auto spread = [&](Array perChannel) {
+    return perChannel ? c.e.reshape(c.e.broadcast(perChannel, each), {joined[1]}) : perChannel;
+  };
+  emit::TrainedBatchNorm norm = emit::trainedBatchNorm(
+      c.e, c.e.reshape(x, joined), spread(given(c, "weight")), spread(given(c, "bias")),
+      spread(c.tensor("running_mean")), spread(c.tensor("running_var")), c.number("eps"),
+      c.number("momentum"));
+  auto overSamples = [&](Array statistic) {
+    return emit::summarise(c.e, emit::Summary::Mean, c.e.reshape(statistic, each), {0},
+                           /*keep=*/false);
+  };
+  moveStatistics(c, {norm.value, overSamples(norm.newMean), overSamples(norm.newVariance)});
+  return c.e.reshape(norm.value, shape);
+}
+
 Results instanceNorm(OpCall &c) {
   Array x = c.floats("input"), scale = given(c, "weight"), bias = given(c, "bias");
   double epsilon = c.number("eps");
-  if (c.boolean("use_input_stats") && hasStatistics(c))
-    fail("keeps running statistics of an instance norm, which Cleave does not do; use "
-         "track_running_stats=False");
-  if (c.boolean("use_input_stats"))
+  if (hasStatistics(c) && trains(c, c.boolean("use_input_stats")))
+    return trackedInstanceNorm(c, x);
+  if (!hasStatistics(c))
     return emit::instanceNorm(c.e, x, scale, bias, epsilon);
-  return emit::frozenBatchNorm(c.e, x, scale, bias, c.tensor("running_mean"),
-                               c.tensor("running_var"), epsilon);
+  auto [mean, variance] = statisticsRead(c);
+  return emit::frozenBatchNorm(c.e, x, scale, bias, mean, variance, epsilon);
 }
 
 // g v / |v|, the norm over all dims but `dim`; with -1 over all.
@@ -189,17 +229,17 @@ Results weightNormAlone(OpCall &c) { return IValueList{weightNorm(c).values[0]};
 #define CLEAVE_AFFINE "T input, T? weight, T? bias, "
 #define CLEAVE_RUNNING "T running_mean, T running_var, "
 constexpr const char *kOptional =
-    CLEAVE_AFFINE "T? running_mean, T? running_var, b training, f momentum, f eps, "
+    CLEAVE_AFFINE "T? running_mean, T? running_var, b training, s momentum, f eps, "
                   "any cudnn_enabled=None";
-constexpr const char *kTraining = CLEAVE_AFFINE CLEAVE_RUNNING "b training, f momentum, f eps";
-constexpr const char *kMoments = CLEAVE_AFFINE CLEAVE_RUNNING "f momentum, f eps";
+constexpr const char *kTraining = CLEAVE_AFFINE CLEAVE_RUNNING "b training, s momentum, f eps";
+constexpr const char *kMoments = CLEAVE_AFFINE CLEAVE_RUNNING "s momentum, f eps";
 
 constexpr OpEntry kNormalizationOps[] = {
     {"_batch_norm_no_update", kMoments, batchNormNoTraining},
     {"_batch_norm_with_update", kMoments, batchNormWithUpdate},
     {"_fused_rms_norm", "T input, i[] normalized_shape, T? weight, f? eps", rmsNorm},
     {"_native_batch_norm_legit", kTraining, batchNorm},
-    {"_native_batch_norm_legit", CLEAVE_AFFINE "b training, f momentum, f eps",
+    {"_native_batch_norm_legit", CLEAVE_AFFINE "b training, s momentum, f eps",
      batchNormNoStatistics},
     {"_native_batch_norm_legit_functional", kTraining, batchNormFunctional},
     {"_native_batch_norm_legit_no_training", kMoments, batchNormNoTraining},
@@ -210,7 +250,7 @@ constexpr OpEntry kNormalizationOps[] = {
      "T input, i num_groups, T? weight=None, T? bias=None, f eps=1e-5, any cudnn_enabled=None",
      groupNorm},
     {"instance_norm",
-     CLEAVE_AFFINE "T? running_mean, T? running_var, b use_input_stats, f momentum, f eps, "
+     CLEAVE_AFFINE "T? running_mean, T? running_var, b use_input_stats, s momentum, f eps, "
                    "any cudnn_enabled=None",
      instanceNorm},
     {"layer_norm",

@@ -179,7 +179,7 @@ int weightOf(OpCall &c, const IValue &value) {
 
 ElementType ownType(OpCall &c, const IValue &value) {
   if (value.isTensor() && value.tensor()->isPythonNumber())
-    return isFloating(c.read(value)) ? ElementType::F32 : ElementType::I64;
+    return isFloating(c.read(value)) ? c.defaultFloat() : typeOf(c.read(value));
   if (value.isTensor())
     return value.tensor()->number() ? ElementType::I64 : typeOf(c.read(value));
   return c.numberType(value);
@@ -187,7 +187,20 @@ ElementType ownType(OpCall &c, const IValue &value) {
 
 } // namespace
 
+// Python's numbers are computed in float64.
+static bool areNumbers(OpCall &c, llvm::ArrayRef<IValue> operands) {
+  bool ofData = false, onlyNumbers = true, anyFloat = false;
+  for (const IValue &operand : operands) {
+    onlyNumbers &= weightOf(c, operand) == 0;
+    ofData |= operand.isTensor();
+    anyFloat |= operand.isFloat() || (operand.isTensor() && isFloating(c.read(operand)));
+  }
+  return ofData && onlyNumbers && anyFloat;
+}
+
 ElementType promotedType(OpCall &c, llvm::ArrayRef<IValue> operands) {
+  if (areNumbers(c, operands))
+    return ElementType::F64;
   std::optional<ElementType> byWeight[3];
   for (const IValue &operand : operands) {
     std::optional<ElementType> &type = byWeight[weightOf(c, operand)];

@@ -132,6 +132,7 @@ llvm::ArrayRef<OpEntry> contractionOps();
 llvm::ArrayRef<OpEntry> creationOps();
 llvm::ArrayRef<OpEntry> diagonalOps();
 llvm::ArrayRef<OpEntry> elementwiseOps();
+llvm::ArrayRef<OpEntry> embeddingBagOps();
 llvm::ArrayRef<OpEntry> fourierOps();
 llvm::ArrayRef<OpEntry> indexingOps();
 llvm::ArrayRef<OpEntry> lossOps();
@@ -140,10 +141,13 @@ llvm::ArrayRef<OpEntry> normalizationOps();
 llvm::ArrayRef<OpEntry> partOps();
 llvm::ArrayRef<OpEntry> poolingOps();
 llvm::ArrayRef<OpEntry> randomOps();
+llvm::ArrayRef<OpEntry> rankingOps();
 llvm::ArrayRef<OpEntry> recurrentOps();
 llvm::ArrayRef<OpEntry> reductionOps();
 llvm::ArrayRef<OpEntry> resizeOps();
 llvm::ArrayRef<OpEntry> scalarOps();
+llvm::ArrayRef<OpEntry> signalOps();
+llvm::ArrayRef<OpEntry> specialOps();
 llvm::ArrayRef<OpEntry> viewOps();
 
 // A function of every element, and the function of an operator that applies it to floating-point

@@ -1,6 +1,7 @@
 // Views of parts: slices, single elements, pieces; and the same written into a copy.
 #include "compiler/frontend/aten/MakeView.h"
 
+#include "compiler/frontend/emit/Indexing.h"
 #include "compiler/frontend/emit/Slicing.h"
 
 #include <limits>
@@ -87,11 +88,55 @@ Range rangeOf(OpCall &c, const Sizes &shape) {
   return r;
 }
 
+// -- parts whose place depends on data ------------------------------------------------------------
+// Whether a place is a number that depends on data.
+bool isOfData(OpCall &c, const char *name) {
+  const IValue &at = c[name];
+  return at.isTensor() && !at.tensor()->number() && !c.e.known(c.read(at)) &&
+         !c.e.evaluator.sizes(c.read(at));
+}
+
+// A view of `size` elements of dim `dim` from `start` (int64, without dims) on, which counts from
+// the end if it is negative; without a size of one element, whose dim is removed.
+IValue viewFrom(OpCall &c, const IValue &self, int64_t dim, Array start,
+                std::optional<Polynomial> size) {
+  const Polynomial total = shapeOf(c.read(self))[dim], count = size.value_or(1);
+  start = emit::countFromFront(c.e, start, total);
+  auto read = [=](Emitter &e, Array base) {
+    Array places = e.iota({count}, 0, e.b.getI64Type());
+    Array part = e.gather(base, e.add(places, e.broadcast(start, {count})), dim);
+    return size ? part : e.dropDim(part, dim);
+  };
+  auto write = [=](Emitter &e, Array base, Array part) {
+    const Sizes shape = shapeOf(base);
+    Array place = e.iota(shape, dim, e.b.getI64Type());
+    place = e.sub(place, e.broadcast(start, shape));
+    // The place of each element of the base in the part; out of range outside of it.
+    Array line = e.iota({total}, 0, e.b.getI64Type());
+    Array moved = e.gather(size ? part : e.insertDim(part, dim),
+                           e.sub(line, e.broadcast(start, {total})), dim);
+    Array isInside =
+        e.binary<graph::AndOp>(e.compare(emit::Predicate::GE, place, 0),
+                               e.compare(emit::Predicate::LT, place, e.splatSize(place, count)));
+    return e.select(isInside, moved, base);
+  };
+  return makeView(c, self, read, write, [&](std::vector<Polynomial> &strides) {
+    if (!size)
+      strides.erase(strides.begin() + dim);
+  });
+}
+
+Array placeOfData(OpCall &c, const char *name) {
+  return c.cast(c.e.reshape(c.tensor(name), {}), ElementType::I64);
+}
+
 Results slice(OpCall &c) { return rangeView(c, c["self"], rangeOf(c, shapeOf(c.tensor("self")))); }
 
 Results narrow(OpCall &c) {
   Sizes shape = shapeOf(c.tensor("self"));
   int64_t dim = c.dim("dim", static_cast<int64_t>(shape.size()));
+  if (isOfData(c, "start"))
+    return viewFrom(c, c["self"], dim, placeOfData(c, "start"), c.integer("length"));
   Polynomial start = placeIn(shape[dim], c.integer("start"));
   return rangeView(c, c["self"], {dim, start, c.integer("length")});
 }
@@ -123,6 +168,9 @@ IValue elementView(OpCall &c, const IValue &self, const Range &r) {
 }
 
 Results select(OpCall &c) {
+  if (isOfData(c, "index"))
+    return viewFrom(c, c["self"], c.dim("dim", rankOf(c.tensor("self"))), placeOfData(c, "index"),
+                    std::nullopt);
   return elementView(c, c["self"], indexRange(c, shapeOf(c.tensor("self")), c.integer("index")));
 }
 
@@ -228,8 +276,8 @@ constexpr OpEntry kPartOps[] = {
     {"dsplit", "T self, i[] indices", splitAlong<2, true>},
     {"hsplit", "T self, i sections", splitAlong<1, false>},
     {"hsplit", "T self, i[] indices", splitAlong<1, true>},
-    {"narrow", "T self, i dim, i start, i length", narrow},
-    {"select", "T self, i dim, i index", select},
+    {"narrow", "T self, i dim, s start, i length", narrow},
+    {"select", "T self, i dim, s index", select},
     {"select_scatter", "T self, T src, i dim, i index", selectScatter},
     {"slice", "T self, i dim=0, i? start=None, i? end=None, i step=1", slice},
     {"slice_scatter", "T self, T src, i dim=0, i? start=None, i? end=None, i step=1", sliceScatter},

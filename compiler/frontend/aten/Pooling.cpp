@@ -37,7 +37,7 @@ emit::PoolOptions optionsOf(OpCall &c, int64_t rank, bool hasDilation) {
   return out;
 }
 
-// Returns the pooled values; their indices are not supported.
+// Returns the pooled values; the places of adaptive poolings are not supported.
 Results withoutPlaces(const Results &pooled) { return IValueList{pooled.values[0], IValue()}; }
 
 template <int64_t rank> Results maxPool(OpCall &c) {
@@ -46,7 +46,23 @@ template <int64_t rank> Results maxPool(OpCall &c) {
 }
 
 template <int64_t rank> Results maxPoolAndPlaces(OpCall &c) {
-  return withoutPlaces(maxPool<rank>(c));
+  Results places = pooledBatch(
+      c, rank, [&](Array x) { return emit::maxPoolPlaces(c.e, x, optionsOf(c, rank, true)); });
+  return IValueList{maxPool<rank>(c).values[0], places.values[0]};
+}
+
+// Each element at its place among zeros.
+template <int64_t rank> Results maxUnpool(OpCall &c) {
+  Array x = c.tensor("self");
+  Sizes shape = shapeOf(x), to = c.integers("output_size");
+  if (static_cast<int64_t>(to.size()) != rank || static_cast<int64_t>(shape.size()) < rank)
+    fail("puts ", emit::showShape(shape), " into ", emit::showShape(to), ", expected ", rank,
+         " spatial dims");
+  Sizes outer(shape.begin(), shape.end() - rank), out = outer;
+  Sizes flat{1, emit::product(outer), emit::product(shape.dropFront(outer.size()))};
+  Array places = c.e.reshape(c.tensor("indices"), flat);
+  out.insert(out.end(), to.begin(), to.end());
+  return c.e.reshape(emit::maxUnpool(c.e, c.e.reshape(x, flat), places, emit::product(to)), out);
 }
 
 template <int64_t rank> Results averagePool(OpCall &c) {
@@ -105,10 +121,13 @@ constexpr OpEntry kPoolingOps[] = {
     {"avg_pool2d", kAverage, averagePool<2>},
     {"avg_pool3d", kAverage, averagePool<3>},
     {"max_pool1d", kMax, maxPool<1>},
+    {"max_pool1d_with_indices", kMax, maxPoolAndPlaces<1>},
     {"max_pool2d", kMax, maxPool<2>},
     {"max_pool2d_with_indices", kMax, maxPoolAndPlaces<2>},
     {"max_pool3d", kMax, maxPool<3>},
     {"max_pool3d_with_indices", kMax, maxPoolAndPlaces<3>},
+    {"max_unpool2d", "T self, T indices, i[] output_size", maxUnpool<2>},
+    {"max_unpool3d", "T self, T indices, i[] output_size, i[] stride, i[] padding", maxUnpool<3>},
 };
 
 } // namespace

@@ -2,7 +2,11 @@
 // draws them, and elsewhere they are their mean (emit::drawOnes). Others are drawn in every run.
 #include "compiler/frontend/emit/Random.h"
 #include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/emit/Ordering.h"
 #include "compiler/frontend/step/RandomKeys.h"
+
+#include <cmath>
+#include <numbers>
 
 namespace cleave::aten {
 namespace {
@@ -47,29 +51,44 @@ Array drawn(OpCall &c, const Sizes &shape, ElementType type, double a, double b)
 template <Draw draw> Results drawnNew(OpCall &c) {
   return drawn<draw>(c, c.integers("size"), c.dtype().value_or(c.defaultFloat()), 0, 1);
 }
+// Draws for the in-place operators, as tensors of the type and shape of `self`. The names of
+// operators that write them end in `_`.
+template <Draw draw> Array drawnFor(OpCall &c, double a = 0, double b = 1) {
+  Array x = c.floats("self");
+  return drawn<draw>(c, shapeOf(x), typeOf(x), a, b);
+}
 template <Draw draw> Results drawnLike(OpCall &c) {
   Array like = c.tensor("self");
   return drawn<draw>(c, shapeOf(like), c.dtype().value_or(typeOf(like)), 0, 1);
 }
-Results uniformInPlace(OpCall &c) {
-  Array x = c.floats("self");
-  return written(c,
-                 drawn<emit::uniform>(c, shapeOf(x), typeOf(x), c.number("from"), c.number("to")));
-}
+Results uniform(OpCall &c) { return drawnFor<emit::uniform>(c, c.number("from"), c.number("to")); }
+Results normal(OpCall &c) { return drawnFor<emit::normal>(c, c.number("mean"), c.number("std")); }
 Results normalInPlace(OpCall &c) {
-  Array x = c.floats("self");
-  return written(c,
-                 drawn<emit::normal>(c, shapeOf(x), typeOf(x), c.number("mean"), c.number("std")));
+  return written(c, drawnFor<emit::normal>(c, c.number("mean"), c.number("std")));
 }
-// -log(1 - u) / lambd.
-Results exponentialInPlace(OpCall &c) {
-  Array u = emit::uniform(c.e, shapeOf(c.floats("self")), nextKey(c));
-  Array numbers = c.e.neg(c.e.unary<graph::LogOp>(c.e.sub(1.0, u)));
-  return written(c, c.e.div(numbers, c.number("lambd")));
+Results logNormal(OpCall &c) {
+  return c.e.unary<graph::ExpOp>(drawnFor<emit::normal>(c, c.number("mean"), c.number("std")));
+}
+// log(1 - u): minus an exponential distribution of the rate 1.
+Array logOfUniform(OpCall &c) {
+  return c.e.unary<graph::LogOp>(c.e.sub(1.0, drawnFor<emit::uniform>(c)));
+}
+Results exponential(OpCall &c) { return c.e.div(c.e.neg(logOfUniform(c)), c.number("lambd")); }
+// The number of trials up to the first success.
+Results geometric(OpCall &c) {
+  Array trials = c.e.unary<graph::CeilOp>(c.e.div(logOfUniform(c), std::log1p(-c.number("p"))));
+  return c.e.max(trials, 1.0);
+}
+// median + sigma tan(pi (u - 1/2)).
+Results cauchy(OpCall &c) {
+  Array angle = c.e.mul(c.e.sub(drawnFor<emit::uniform>(c), 0.5), std::numbers::pi);
+  Array tangent = c.e.div(c.e.unary<graph::SinOp>(angle), c.e.unary<graph::CosOp>(angle));
+  return c.e.add(c.e.mul(tangent, c.number("sigma")), c.number("median"));
 }
 // Integers in [low, high).
-Array integersIn(OpCall &c, const Sizes &shape, ElementType type, int64_t low) {
-  int64_t high = c.plainInteger("high");
+Array integersIn(OpCall &c, const Sizes &shape, ElementType type, int64_t low,
+                 const char *end = "high") {
+  int64_t high = c.plainInteger(end);
   if (high <= low)
     fail("draws integers from ", low, " to below ", high, ", expected at least one");
   Array numbers = emit::uniform(c.e, shape, nextKey(c), 0, static_cast<double>(high - low));
@@ -80,9 +99,25 @@ Array integersIn(OpCall &c, const Sizes &shape, ElementType type, int64_t low) {
 Results randomIntegers(OpCall &c) {
   return integersIn(c, c.integers("size"), c.dtype().value_or(ElementType::I64), 0);
 }
+// Whole numbers below the end of the range.
+Results randomBelow(OpCall &c) {
+  Array x = c.tensor("self");
+  return integersIn(c, shapeOf(x), typeOf(x), 0, "to");
+}
+Results randomBetween(OpCall &c) {
+  Array x = c.tensor("self");
+  return integersIn(c, shapeOf(x), typeOf(x), c.plainInteger("from"), "to");
+}
 Results randomIntegersFrom(OpCall &c) {
   return integersIn(c, c.integers("size"), c.dtype().value_or(ElementType::I64),
                     c.plainInteger("low"));
+}
+
+// A random order of 0, 1, …: that of random numbers.
+Results permutation(OpCall &c) {
+  Array numbers = emit::uniform(c.e, {c.integer("n")}, nextKey(c));
+  Array order = emit::sort(c.e, numbers, 0, /*descending=*/false).indices;
+  return c.cast(order, c.dtype().value_or(ElementType::I64));
 }
 
 // -- dropout --------------------------------------------------------------------------------------
@@ -136,19 +171,26 @@ constexpr OpEntry kRandomOps[] = {
     {"bernoulli", "T self, f p, *, any generator=None", bernoulli},
     {"bernoulli_", "T self, f p=0.5, *, any generator=None", bernoulliInPlace},
     {"bernoulli_", "T self, T p, *, any generator=None", bernoulliOfEach},
+    {"cauchy", "T self, f median=0.0, f sigma=1.0, *, any generator=None", cauchy},
     {"dropout", kDropout, dropout},
-    {"exponential_", "T self, f lambd=1.0, *, any generator=None", exponentialInPlace},
+    {"exponential", "T self, f lambd=1.0, *, any generator=None", exponential},
     {"feature_alpha_dropout", kDropout, alphaDropout},
     {"feature_dropout", kDropout, featureDropout},
+    {"geometric", "T self, f p, *, any generator=None", geometric},
+    {"log_normal", "T self, f mean=1.0, f std=2.0, *, any generator=None", logNormal},
     {"native_dropout", "T input, f p, b? train", nativeDropout},
     {"normal_", "T self, f mean=0.0, f std=1.0, *, any generator=None", normalInPlace},
+    {"normal_functional", "T self, f mean=0.0, f std=1.0, *, any generator=None", normal},
     {"rand", kDrawnSize, drawnNew<emit::uniform>},
     {"rand_like", kDrawnLike, drawnLike<emit::uniform>},
     {"randint", kIntegers, randomIntegers},
     {"randint", kIntegersFrom, randomIntegersFrom},
     {"randn", kDrawnSize, drawnNew<emit::normal>},
     {"randn_like", kDrawnLike, drawnLike<emit::normal>},
-    {"uniform_", "T self, f from=0.0, f to=1.0, *, any generator=None", uniformInPlace},
+    {"randperm", "i n, *, any generator=None, i? dtype=4, " CLEAVE_DRAWN_PLACE, permutation},
+    {"random", "T self, i to, *, any generator=None", randomBelow},
+    {"random", "T self, i from, i to, *, any generator=None", randomBetween},
+    {"uniform", "T self, f from=0.0, f to=1.0, *, any generator=None", uniform},
 };
 
 } // namespace

@@ -5,6 +5,9 @@
 #include "compiler/frontend/emit/Ordering.h"
 #include "compiler/frontend/emit/Reductions.h"
 
+#include <cmath>
+#include <limits>
+
 namespace cleave::aten {
 namespace {
 
@@ -67,8 +70,6 @@ template <bool largest> Results position(OpCall &c) {
 
 template <bool largest> Results minMaxAndPosition(OpCall &c) {
   Array x = c.tensor("self");
-  if (rankOf(x) == 0)
-    return {x, c.filled({}, ElementType::I64, 0)};
   int64_t dim = c.dim("dim", rankOf(x));
   Array place = emit::argMinMax(c.e, x, dim, largest, /*keep=*/true);
   auto shaped = [&](Array array) { return keeps(c) ? array : c.e.dropDim(array, dim); };
@@ -106,11 +107,18 @@ Results median(OpCall &c) {
   int64_t dim = c.dim("dim", rankOf(x));
   return ranked(c, x, dim, (shapeOf(x)[dim] - Polynomial(1)).floorDividedBy(2), keeps(c));
 }
+// All elements that equal the median share its gradient.
 Results medianOfAll(OpCall &c) {
   Array x = c.tensor("self");
-  Polynomial count = emit::product(shapeOf(x));
-  return ranked(c, c.e.reshape(x, {count}), 0, (count - Polynomial(1)).floorDividedBy(2), false)
-      .values[0];
+  Polynomial count = emit::product(shapeOf(x)), half = (count - Polynomial(1)).floorDividedBy(2);
+  x = c.e.reshape(x, {count});
+  Array middle = c.e.slice(emit::sort(c.e, x, 0, /*descending=*/false).values, 0, half, 1);
+  if (!isFloating(x))
+    return c.e.dropDim(middle, 0);
+  Array isMiddle = c.e.compare(Predicate::EQ, x, stopped(c.e, c.e.broadcast(middle, {count})));
+  Array isEqual = c.e.binary<graph::OrOp>(isMiddle, emit::isNan(c.e, x));
+  Array lowest = c.e.splat(x, -std::numeric_limits<double>::infinity());
+  return c.e.reduce(Reduction::Max, c.e.select(isEqual, x, lowest), {0});
 }
 
 // -- what is no number left out -------------------------------------------------------------------
@@ -168,23 +176,56 @@ Results normBy(OpCall &c, double p) {
 }
 Results frobeniusNorm(OpCall &c) { return normBy(c, 2); }
 Results norm(OpCall &c) { return normBy(c, c.has("p") ? c.number("p") : 2); }
-// The norms of the differences of all pairs of rows. Pairs of equal rows, where a norm has no
-// slope, get no gradient.
+// The largest element of the last dim of |x|. All elements of that size get its whole gradient.
+Array largestDistance(OpCall &c, Array x) {
+  Array size = c.e.abs(x);
+  Ints last{rankOf(x) - 1};
+  Array most = c.e.reduce(Reduction::Max, size, last, /*keep=*/true);
+  Array isMost = c.e.compare(Predicate::EQ, size, c.e.broadcast(most, shapeOf(x)));
+  Array all = c.e.select(isMost, size, c.e.splat(size, 0));
+  return withGradientOf(c.e, c.e.reduce(Reduction::Sum, all, last, /*keep=*/true), most);
+}
+
+// The norms of the last dim, by the argument `p`. Rows of zeros, where a norm has no slope, get no
+// gradient.
+Array distancesOf(OpCall &c, Array apart) {
+  double p = c.number("p");
+  if (p < 0)
+    fail("has a norm of power ", p, ", expected at least 0");
+  int64_t last = rankOf(apart) - 1;
+  Array most = c.e.reduce(Reduction::Max, c.e.abs(apart), {last}, /*keep=*/true);
+  Array isSame = c.e.compare(Predicate::EQ, most, 0.0);
+  apart = c.e.select(c.e.broadcast(isSame, shapeOf(apart)), c.e.splat(apart, 1), apart);
+  Array norms =
+      std::isinf(p) ? largestDistance(c, apart) : emit::norm(c.e, apart, p, {last}, /*keep=*/true);
+  return c.e.dropDim(c.e.select(isSame, c.e.splat(norms, 0), norms), last);
+}
+
+// Of all rows of x1 to all rows of x2.
 Results distances(OpCall &c) {
   Array a = c.floats("x1"), b = c.floats("x2");
-  if (c.number("p") < 0)
-    fail("has a norm of power ", c.number("p"), ", expected at least 0");
   a = c.e.insertDim(a, rankOf(a) - 1);
   b = c.e.insertDim(b, rankOf(b) - 2);
   c.e.broadcastTogether(a, b);
-  Array apart = c.e.sub(a, b);
-  int64_t last = rankOf(a) - 1;
-  Array most = c.e.reduce(Reduction::Max, c.e.abs(apart), {last}, /*keep=*/true);
-  Array isSame = c.e.compare(emit::Predicate::EQ, most, 0.0);
-  Array norms =
-      emit::norm(c.e, c.e.select(c.e.broadcast(isSame, shapeOf(apart)), c.e.splat(apart, 1), apart),
-                 c.number("p"), {last}, /*keep=*/true);
-  return c.e.dropDim(c.e.select(isSame, c.e.splat(norms, 0), norms), last);
+  return distancesOf(c, c.e.sub(a, b));
+}
+
+// Of each pair of rows, once.
+Results distancesOfPairs(OpCall &c) {
+  Array x = c.floats("self");
+  c.e.checkRank(x, 2);
+  int64_t rows = c.e.number(shapeOf(x)[0], "the number of rows");
+  if (rows > (int64_t(1) << 12))
+    fail("has ", rows, " rows, expected at most 4096");
+  Tensor first(ElementType::I64, {rows * (rows - 1) / 2}), second = first;
+  int64_t pair = 0;
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t j = i + 1; j < rows; ++j, ++pair) {
+      first.values[pair] = static_cast<double>(i);
+      second.values[pair] = static_cast<double>(j);
+    }
+  Array a = c.e.gather(x, c.e.constant(first), 0), b = c.e.gather(x, c.e.constant(second), 0);
+  return distancesOf(c, c.e.sub(a, b));
 }
 
 // The norm of the difference, of all elements or row by row.
@@ -196,6 +237,20 @@ Results distance(OpCall &c) {
 Results pairwiseDistance(OpCall &c) {
   return emit::pairwiseDistance(c.e, c.floats("x1"), c.floats("x2"), c.number("p"), c.number("eps"),
                                 keeps(c));
+}
+
+// The parts along `dim` scaled down to norms of at most `maxnorm`.
+Results renormalised(OpCall &c) {
+  Array x = c.floats("self");
+  const int64_t dim = c.dim("dim", rankOf(x));
+  const double most = c.number("maxnorm");
+  Ints others = emit::dimsFrom(0, rankOf(x));
+  others.erase(others.begin() + dim);
+  Array norm = emit::norm(c.e, x, c.number("p"), others, /*keep=*/true);
+  Array factor = c.e.div(most, c.e.add(norm, 1e-7));
+  Array isLarge = c.e.compare(Predicate::GT, norm, most);
+  factor = c.e.select(isLarge, factor, c.e.splat(factor, 1));
+  return c.e.mul(x, c.e.broadcast(factor, shapeOf(x)));
 }
 
 // Matrix norms: only the Frobenius norm, which equals the vector norm.
@@ -229,8 +284,10 @@ Results cosineSimilarity(OpCall &c) {
   Array x = c.floats("x1"), y = c.floats("x2");
   c.e.broadcastTogether(x, y);
   Ints dim{c.dim("dim", rankOf(x))};
+  // A norm below eps keeps its own gradient.
   auto size = [&](Array z) {
-    return c.e.max(emit::norm(c.e, z, 2, dim, /*keep=*/false), c.number("eps"));
+    Array norm = emit::norm(c.e, z, 2, dim, /*keep=*/false);
+    return withGradientOf(c.e, norm, c.e.max(norm, c.number("eps")));
   };
   Array product = c.e.reduce(Reduction::Sum, c.e.mul(x, y), dim);
   return c.e.div(product, c.e.mul(size(x), size(y)));
@@ -242,7 +299,7 @@ constexpr const char *kSumAll = "T self, *, i? dtype=None, any dim=None, b keepd
 constexpr const char *kDims = "T self, " CLEAVE_DIM;
 constexpr const char *kPosition = "T self, i? dim=None, b keepdim=False";
 constexpr const char *kWhole = "T self, *, any dim=None, b keepdim=False";
-constexpr const char *kAlong = "T self, i dim, b keepdim=False";
+constexpr const char *kAlong = "V self, i dim, b keepdim=False";
 constexpr const char *kBias = "T self, b unbiased=True, any dim=None, b keepdim=False";
 constexpr const char *kBiasDim = "T self, i[]? dim, b unbiased=True, b keepdim=False";
 constexpr const char *kCorrection = "T self, i[]? dim=None, *, s? correction=None, b keepdim=False";
@@ -282,7 +339,7 @@ constexpr OpEntry kReductionOps[] = {
     {"dist", "T self, T other, s p=2", distance},
     {"frobenius_norm", "T self, i[]? dim=None, b keepdim=False, *, i? dtype=None", frobeniusNorm},
     {"histc", "T self, i bins=100, s min=0, s max=0", histogram},
-    {"kthvalue", "T self, i k, i dim=-1, b keepdim=False", kthValue},
+    {"kthvalue", "V self, i k, i dim=-1, b keepdim=False", kthValue},
     {"linalg_matrix_norm", "T self, any ord='fro', i[] dim=[], b keepdim=False, *, i? dtype=None",
      matrixNorm},
     {"linalg_norm", "T self, any ord=None, i[]? dim=None, b keepdim=False, *, i? dtype=None",
@@ -303,8 +360,11 @@ constexpr OpEntry kReductionOps[] = {
     {"norm", "T self, s? p, i[] dim, b keepdim=False, *, i? dtype=None", norm},
     {"norm", "T self, s? p=2, *, i? dtype=None, any dim=None, b keepdim=False", norm},
     {"pairwise_distance", "T x1, T x2, f p=2, f eps=1e-6, b keepdim=False", pairwiseDistance},
+    {"_pdist_forward", "T self, f p=2", distancesOfPairs},
+    {"pdist", "T self, f p=2", distancesOfPairs},
     {"prod", kSumAll, prod},
     {"prod", "T self, i dim, b keepdim=False, *, i? dtype=None", prod},
+    {"renorm", "T self, s p, i dim, s maxnorm", renormalised},
     {"std", kBias, spread<emit::standardDeviation, biasOf>},
     {"std", kBiasDim, spread<emit::standardDeviation, biasOf>},
     {"std", kCorrection, spread<emit::standardDeviation, correctionOf>},

@@ -108,6 +108,21 @@ Results negate(OpCall &c) {
   return IValue(-c.number("self"));
 }
 
+// -- numbers of data ------------------------------------------------------------------------------
+// Whether the argument is a tensor of one element that depends on data. Its number is a tensor,
+// too, with which operators compute.
+bool isOfData(OpCall &c) {
+  if (!c["self"].isTensor() || c.handle("self")->number())
+    return false;
+  Array x = c.tensor("self");
+  return emit::product(shapeOf(x)) == Polynomial(1) && !c.e.known(x) && !c.e.evaluator.sizes(x);
+}
+// PyTorch's numbers have no gradient.
+IValue numberOfData(OpCall &c, ElementType type) {
+  Array x = c.e.reshape(c.tensor("self"), {});
+  return TensorState::ofPythonNumber(c.cast(stopped(c.e, x), type));
+}
+
 // -- comparison -----------------------------------------------------------------------------------
 bool holds(OpCall &c, Predicate predicate) {
   if (!bothWhole(c))
@@ -128,7 +143,12 @@ template <bool isSame> Results compareTexts(OpCall &c) {
 
 Results conjunction(OpCall &c) { return IValue(c.boolean("self") && c.boolean("other")); }
 Results disjunction(OpCall &c) { return IValue(c.boolean("self") || c.boolean("other")); }
-Results negation(OpCall &c) { return IValue(!c.boolean("self")); }
+Results negation(OpCall &c) {
+  if (!isOfData(c))
+    return IValue(!c.boolean("self"));
+  Array x = c.e.reshape(c.cast(c.tensor("self"), ElementType::Bool), {});
+  return IValue(TensorState::ofPythonNumber(c.e.logicalNot(x)));
+}
 template <bool isSame> Results identity(OpCall &c) {
   const IValue &a = c["self"], &b = c["other"];
   if (!a.isNone() && !b.isNone())
@@ -155,12 +175,22 @@ Results absoluteNumber(OpCall &c) {
 
 // -- conversion -----------------------------------------------------------------------------------
 Results toInteger(OpCall &c) {
+  if (isOfData(c))
+    return numberOfData(c, ElementType::I64);
   if (c["self"].isFloat())
     return IValue(truncated(c.number("self")));
   return IValue(c.integer("self"));
 }
-Results toNumber(OpCall &c) { return IValue(c.number("self")); }
-Results toBool(OpCall &c) { return IValue(c.boolean("self")); }
+Results toNumber(OpCall &c) {
+  if (isOfData(c))
+    return numberOfData(c, ElementType::F64);
+  return IValue(c.number("self"));
+}
+Results toBool(OpCall &c) {
+  if (isOfData(c))
+    return numberOfData(c, ElementType::Bool);
+  return IValue(c.boolean("self"));
+}
 
 // The element of a tensor of one element as a number.
 Results item(OpCall &c) {
@@ -169,6 +199,10 @@ Results item(OpCall &c) {
   if (c.handle("self")->number())
     return IValue(*c.handle("self")->number());
   Array elements = c.tensor("self");
+  if (isOfData(c))
+    return numberOfData(c, isFloating(elements)                    ? ElementType::F64
+                           : typeOf(elements) == ElementType::Bool ? ElementType::Bool
+                                                                   : ElementType::I64);
   if (typeOf(elements) == ElementType::Bool)
     return IValue(c.boolean("self"));
   return isFloating(elements) ? IValue(c.number("self")) : IValue(c.integer("self"));
@@ -194,6 +228,28 @@ Results sizes(OpCall &c) {
   for (const Polynomial &dim : shapeOfTensor(c))
     out.emplace_back(dim);
   return IValue::list(std::move(out));
+}
+// Where elements lie in PyTorch's memory.
+std::vector<Polynomial> stridesOf(OpCall &c) {
+  Strides strides = c.handle("self")->strides(c.e);
+  if (!strides)
+    fail("asks for strides that are not known; call contiguous() before");
+  return *strides;
+}
+Results strides(OpCall &c) {
+  IValueList out;
+  for (const Polynomial &stride : stridesOf(c))
+    out.emplace_back(stride);
+  return IValue::list(std::move(out));
+}
+Results stride(OpCall &c) {
+  std::vector<Polynomial> all = stridesOf(c);
+  return IValue(all[c.dim("dim", static_cast<int64_t>(all.size()))]);
+}
+Results storageOffset(OpCall &c) {
+  if (c.handle("self")->isView() || c.handle("self")->isDense(c.e) != true)
+    fail("asks where a tensor begins in memory, which is not known of a view");
+  return IValue(int64_t(0));
 }
 Results rank(OpCall &c) { return IValue(static_cast<int64_t>(shapeOfTensor(c).size())); }
 Results count(OpCall &c) {
@@ -278,6 +334,28 @@ Results clear(OpCall &c) {
 Results reverse(OpCall &c) {
   std::reverse(items(c).begin(), items(c).end());
   return IValueList{IValue()};
+}
+// range(n), the length of range(lo, hi, step), and an item of it.
+Results countedList(OpCall &c) {
+  const int64_t count = known(whole(c, "n"));
+  checkLength(0, static_cast<size_t>(std::max<int64_t>(count, 0)));
+  IValueList out;
+  for (int64_t i = 0; i < count; ++i)
+    out.emplace_back(i);
+  return IValue::list(std::move(out));
+}
+Results rangeLength(OpCall &c) {
+  const int64_t step = known(whole(c, "step"));
+  if (step == 0)
+    fail("has a range with a step of 0");
+  const Polynomial span =
+      step > 0 ? whole(c, "hi") - whole(c, "lo") : whole(c, "lo") - whole(c, "hi");
+  const Polynomial length = floorQuotient(span + Polynomial(std::abs(step) - 1), std::abs(step));
+  const std::optional<int64_t> number = length.constant();
+  return IValue(number && *number < 0 ? Polynomial(0) : length);
+}
+Results rangeItem(OpCall &c) {
+  return IValue(whole(c, "start") + whole(c, "index") * whole(c, "step"));
 }
 Results copyList(OpCall &c) { return IValue::list(items(c)); }
 Results joinLists(OpCall &c) {
@@ -374,10 +452,12 @@ constexpr OpEntry kScalarOps[] = {
     {"__and__", "b self, b other", conjunction},
     {"__contains__", "list self, any item", contains},
     {"__getitem__", "list self, i idx", takeItem},
+    {"__derive_index", "i index, i start, i step", rangeItem},
     {"__is__", "any self, any other", identity<true>},
     {"__isnot__", "any self, any other", identity<false>},
     {"__not__", kAny, negation},
     {"__or__", "b self, b other", disjunction},
+    {"__range_length", "i lo, i hi, i step", rangeLength},
     {"_assert_async", "any self, any assert_msg=None", nothing},
     {"_assert_scalar", "any self, any assert_msg=None", nothing},
     {"_assert_tensor_metadata",
@@ -436,6 +516,7 @@ constexpr OpEntry kScalarOps[] = {
     {"prim::dtype", kTensor, dtype},
     {"prim::grad", kTensor, nothing},
     {"prim::is_cuda", kTensor, answer<false>},
+    {"prim::is_mkldnn", kTensor, answer<false>},
     {"prim::is_nested", kTensor, answer<false>},
     {"prim::is_quantized", kTensor, answer<false>},
     {"prim::is_sparse", kTensor, answer<false>},
@@ -444,7 +525,9 @@ constexpr OpEntry kScalarOps[] = {
     {"prim::max", "list self", bestOfList<Predicate::GT>},
     {"prim::min", kTwo, least},
     {"prim::min", "list self", bestOfList<Predicate::LT>},
+    {"prim::rangelist", "i n", countedList},
     {"prim::requires_grad", kTensor, answer<false>},
+    {"prim::shape", kTensor, sizes},
     {"prim::unchecked_cast", kAny, sameValue},
     {"prim::unchecked_unwrap_optional", kAny, sameValue},
     {"remainder", kTwo, modulo},
@@ -454,6 +537,9 @@ constexpr OpEntry kScalarOps[] = {
     {"size", "T self, i dim", size},
     {"slice", "list self, i? start=None, i? end=None, i step=1", sliceList},
     {"sqrt", kNumber, real<std::sqrt>},
+    {"storage_offset", kTensor, storageOffset},
+    {"stride", kTensor, strides},
+    {"stride", "T self, i dim", stride},
     {"sub", kScaledNumbers, subNumbers},
     {"sum", "list self", sumOfList},
     {"sym_constrain_range", "any size, *, any min=None, any max=None", nothing},
@@ -466,6 +552,9 @@ constexpr OpEntry kScalarOps[] = {
     {"sym_numel", kTensor, count},
     {"sym_size", kTensor, sizes},
     {"sym_size", "T self, i dim", size},
+    {"sym_storage_offset", kTensor, storageOffset},
+    {"sym_stride", kTensor, strides},
+    {"sym_stride", "T self, i dim", stride},
     {"tensor_dtype", kTensor, dtype},
     {"truediv", kTwo, trueDivide},
     {"trunc", kNumber, rounded<std::trunc>},

@@ -1,6 +1,7 @@
 // See Schema.h.
 #include "compiler/frontend/aten/Schema.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
@@ -52,7 +53,7 @@ bool isNumber(const IValue &value) { return value.isInt() || value.isFloat() || 
 
 // Whether a value that is neither None nor a list has the type.
 bool isOf(const IValue &value, const std::string &type) {
-  if (type == "T")
+  if (type == "T" || type == "V")
     return value.isTensor();
   if (type == "num" || type == "s")
     return isNumber(value) || value.isTensor();
@@ -72,6 +73,10 @@ bool isOf(const IValue &value, const std::string &type) {
   return true;
 }
 
+bool fitsItem(const IValue &item, const Parameter &parameter) {
+  return item.isNone() ? parameter.itemsMayBeNone : isOf(item, parameter.type);
+}
+
 bool fits(const IValue &value, const Parameter &parameter) {
   if (value.isNone())
     return parameter.mayBeNone || parameter.type == "any";
@@ -79,17 +84,23 @@ bool fits(const IValue &value, const Parameter &parameter) {
     return isOf(value, parameter.type);
   if (!value.isList())
     return parameter.type != "T" && isOf(value, parameter.type);
-  return std::all_of(value.items().begin(), value.items().end(), [&](const IValue &item) {
-    return item.isNone() ? parameter.itemsMayBeNone : isOf(item, parameter.type);
-  });
+  return llvm::all_of(value.items(), [&](const IValue &item) { return fitsItem(item, parameter); });
+}
+
+// The kind of a value that does not fit; of a list, that of the item which does not.
+std::string kindOf(const IValue &value, const Parameter &parameter) {
+  if (value.isList() && parameter.isList)
+    for (const IValue &item : value.items())
+      if (!fitsItem(item, parameter))
+        return "list with a " + item.kindName();
+  return value.kindName();
 }
 
 std::string describe(const Parameter &parameter) {
   static const std::map<std::string, std::string> words = {
-      {"T", "tensor"},  {"num", "tensor or number"},
-      {"s", "number"},  {"n", "number"},
-      {"i", "integer"}, {"f", "number"},
-      {"b", "bool"},    {"str", "string"},
+      {"T", "tensor"},  {"V", "tensor"},    {"num", "tensor or number"},
+      {"s", "number"},  {"n", "number"},    {"i", "integer"},
+      {"f", "number"},  {"b", "bool"},      {"str", "string"},
       {"list", "list"}, {"any", "anything"}};
   return parameter.isList ? "list of " + words.at(parameter.type) : words.at(parameter.type);
 }
@@ -140,8 +151,8 @@ Bound bind(const Schema &schema, const IValueList &positional,
     arguments.push_back(given[i] ? *given[i] : *parameters[i].absent);
     if (given[i] && !fits(*given[i], parameters[i]))
       return {{},
-              "has a " + given[i]->kindName() + " as '" + parameters[i].name + "', expected " +
-                  describe(parameters[i])};
+              "has a " + kindOf(*given[i], parameters[i]) + " as '" + parameters[i].name +
+                  "', expected " + describe(parameters[i])};
   }
   return {std::move(arguments), ""};
 }

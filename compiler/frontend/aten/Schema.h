@@ -2,10 +2,11 @@
 //
 //   "T self, num other, num alpha=1"         `T input, i[] size, *, any? layout=None`
 //
-// Types: T tensor; num tensor or number; s number or tensor of one known element; n number; i
-// integer (or a tensor known to be one); f the same or a float; b bool; str; list; any. `[]` makes
-// a list (of T?: with gaps), `?` allows None. A single number stands for a list of one. What
-// follows `*` is passed by name only.
+// Types: T tensor; V tensor, where one without dims counts as a row of one element (Aten.cpp); num
+// tensor or number; s number or tensor of one known element; n number; i integer (or a tensor known
+// to be one); f the same or a float; b bool; str; list; any. `[]` makes a list (of T?: with gaps),
+// `?` allows None. A single number stands for a list of one. What follows `*` is passed by name
+// only.
 #pragma once
 
 #include "compiler/frontend/aten/IValue.h"

@@ -2,6 +2,7 @@
 // map from its base and the inverse for writes.
 #include "compiler/frontend/aten/MakeView.h"
 
+#include "compiler/frontend/emit/Coordinates.h"
 #include "compiler/frontend/emit/Movement.h"
 #include "dialects/graph/StopGradient.h"
 
@@ -20,9 +21,7 @@ Results alias(OpCall &c) {
   return rearranged(c, c["self"], same, same, kSameStrides);
 }
 
-// A tensor on the same storage without a gradient; writes to it do not change the gradient of the
-// base.
-Results detach(OpCall &c) { return makeView(c, c["self"], stopped, withGradientOf, kSameStrides); }
+Results detach(OpCall &c) { return IValue(TensorState::detached(c.e, c.handle("self"))); }
 Results requiresGrad(OpCall &c) { return c.boolean("requires_grad") ? alias(c) : detach(c); }
 
 // -- shapes ---------------------------------------------------------------------------------------
@@ -83,6 +82,16 @@ Sizes shapeIn(OpCall &c, const char *argument) {
   return emit::resolvedShape(c.e, c.tensor("self"), c.integers(argument));
 }
 Results view(OpCall &c) { return viewed(c, c["self"], shapeIn(c, "size")); }
+// The bits of the elements as another type.
+Results viewAsType(OpCall &c) {
+  ElementType from = typeOf(c.tensor("self"));
+  std::optional<ElementType> to = c.dtype();
+  if (to == from)
+    return alias(c);
+  const std::string &name = c.handle("self")->storage()->name;
+  fail("shows the bits of ", emit::typeName(from), (name.empty() ? "" : " of '" + name + "'"),
+       " as ", emit::typeName(*to), ", which Cleave does not do; convert the numbers (to)");
+}
 Results viewAs(OpCall &c) { return viewed(c, c["self"], shapeOf(c.tensor("other"))); }
 Results reshape(OpCall &c) { return reshaped(c, c["self"], shapeIn(c, "shape")); }
 Results reshapeAs(OpCall &c) { return reshaped(c, c["self"], shapeOf(c.tensor("other"))); }
@@ -132,21 +141,92 @@ Results squeeze(OpCall &c) {
   return viewed(c, c["self"], out);
 }
 
-// Other strides than those of the shape would repeat or skip elements.
-Results asStrided(OpCall &c) {
-  Sizes shape = c.integers("size"), strides = c.integers("stride");
-  Polynomial expected(1);
-  bool isPlain = strides.size() == shape.size() &&
-                 (!c.has("storage_offset") || c.integer("storage_offset") == Polynomial(0)) &&
-                 emit::product(shape) == emit::product(shapeOf(c.tensor("self")));
-  for (size_t i = shape.size(); isPlain && i-- > 0;) {
-    isPlain = shape[i] == Polynomial(1) || strides[i] == expected;
-    expected *= shape[i];
+// -- strides --------------------------------------------------------------------------------------
+// Which elements of memory a tensor shows.
+struct Window {
+  Sizes shape, strides;
+  Polynomial offset;
+};
+
+// The place in memory of each element.
+Array placesOf(Emitter &e, const Window &w) {
+  mlir::Type integer = e.b.getI64Type();
+  Array places = e.broadcast(e.size(w.offset), w.shape);
+  for (size_t i = 0; i < w.shape.size(); ++i)
+    if (w.shape[i] != Polynomial(1) && w.strides[i] != Polynomial(0)) {
+      Array number = e.iota(w.shape, static_cast<int64_t>(i), integer);
+      places = e.add(places, e.mul(number, e.splatSize(number, w.strides[i])));
+    }
+  return places;
+}
+
+// Whether no place is shown twice: each stride is larger than what the smaller ones span.
+bool isInjective(const Window &w) {
+  std::vector<std::pair<int64_t, int64_t>> dims; // stride, size
+  for (size_t i = 0; i < w.shape.size(); ++i)
+    if (w.shape[i] != Polynomial(1)) {
+      std::optional<int64_t> stride = w.strides[i].constant(), size = w.shape[i].constant();
+      if (!stride || !size)
+        return false;
+      dims.emplace_back(*stride, *size);
+    }
+  std::sort(dims.begin(), dims.end());
+  int64_t span = 0;
+  for (auto [stride, size] : dims) {
+    if (stride <= span)
+      return false;
+    span += stride * (size - 1);
   }
-  if (!isPlain)
-    fail("shows its elements with the strides ", emit::showShape(strides),
-         ", which Cleave does not do");
-  return viewed(c, c["self"], shape);
+  return true;
+}
+
+// Fails where places lie outside of a memory of `count` elements.
+void checkInside(const Window &w, const Polynomial &count) {
+  Polynomial last = w.offset;
+  for (size_t i = 0; i < w.shape.size(); ++i) {
+    if (w.strides[i].constant().value_or(0) < 0)
+      fail("has the strides ", emit::showShape(w.strides), ", expected none below 0");
+    last += w.strides[i] * (w.shape[i] - Polynomial(1));
+  }
+  bool isOutside = emit::compare(graph::Predicate::GE, {last}, {count}).value_or(false) ||
+                   emit::compare(graph::Predicate::LT, {w.offset}, {Polynomial(0)}).value_or(false);
+  if (isOutside)
+    fail("shows element ", last.str(), " of a tensor of ", count.str(), " elements");
+}
+
+// A view of the memory in which the tensor lies. That is known of a tensor that was not rearranged
+// itself; where a view of it begins is not.
+Results asStrided(OpCall &c) {
+  Window w{c.integers("size"), c.integers("stride"), 0};
+  if (w.shape.size() != w.strides.size())
+    fail("has ", w.strides.size(), " strides for ", w.shape.size(), " dims");
+  c.tensor("self");
+  IValue whole = TensorState::wholeOf(c.handle("self"));
+  const Polynomial count = emit::product(shapeOf(c.read(whole)));
+  const bool isAll = emit::product(shapeOf(c.tensor("self"))) == count;
+  if (whole.tensor()->isDense(c.e) != true || (!c.has("storage_offset") && !isAll))
+    fail("shows memory by strides, in which the tensor's place is not known; take the elements by "
+         "slices or unfold, or call contiguous() before");
+  if (c.has("storage_offset"))
+    w.offset = c.integer("storage_offset");
+  const bool isEmpty = llvm::is_contained(w.shape, Polynomial(0));
+  if (!isEmpty)
+    checkInside(w, count);
+  if (w.offset == Polynomial(0) && emit::product(w.shape) == count &&
+      std::vector<Polynomial>(w.strides) == plainStrides(std::vector<Polynomial>(w.shape)))
+    return viewed(c, whole, w.shape);
+  IValueList flat = viewed(c, whole, {count}).values;
+  auto read = [w](Emitter &e, Array base) { return e.gather(base, placesOf(e, w), 0); };
+  std::function<Array(Emitter &, Array, Array)> write;
+  if (isInjective(w))
+    write = [w](Emitter &e, Array base, Array part) {
+      const Polynomial size = emit::product(w.shape);
+      Array places = e.reshape(placesOf(e, w), {size});
+      return emit::scatterElements(e, base, places, e.reshape(part, {size}), 0,
+                                   emit::Combine::Replace);
+    };
+  return makeView(c, flat[0], read, write,
+                  [&](std::vector<Polynomial> &strides) { strides = w.strides; });
 }
 
 Results unsqueeze(OpCall &c) {
@@ -231,6 +311,8 @@ Results reverseDims(OpCall &c) {
 
 Results moveDims(OpCall &c) {
   int64_t rank = rankOf(c.tensor("self"));
+  if (rank == 0)
+    return permuted(c, {});
   Ints from, to, permutation(rank, -1);
   for (int64_t dim : c.plainIntegers("source"))
     from.push_back(c.e.axis(dim, rank, "dim"));
@@ -287,6 +369,35 @@ Results expandTo(OpCall &c, Sizes wanted) {
 Results expand(OpCall &c) { return expandTo(c, c.integers("size")); }
 Results expandAs(OpCall &c) { return expandTo(c, shapeOf(c.tensor("other"))); }
 
+// The base after a write to windows that do not overlap: one begins every `step` elements of the
+// dim, and the last dim of `part` holds the elements of a window.
+Array writeWindows(Emitter &e, Array base, int64_t dim, int64_t step, Array part) {
+  const int64_t rank = rankOf(base);
+  Sizes shape = shapeOf(base), pieces = shape;
+  Polynomial size = shapeOf(part)[rank], count = shapeOf(part)[dim], covered = count * step;
+  Ints order = emit::dimsFrom(0, rank + 1);
+  order.pop_back();
+  order.insert(order.begin() + dim + 1, rank);
+  part = e.transpose(part, order);
+  auto cut = [&](Array x, int64_t at, const Polynomial &from, const Polynomial &to) {
+    return e.slice(x, at, from, to - from);
+  };
+  auto join = [&](emit::Values parts, int64_t at) {
+    llvm::erase_if(parts, [&](Array x) { return shapeOf(x)[at] == Polynomial(0); });
+    return parts.size() == 1 ? parts[0] : e.concat(parts, at);
+  };
+  base = e.pad(base, dim, 0, Polynomial(step) - size); // the gap behind the last window
+  Polynomial total = shapeOf(base)[dim];
+  pieces[dim] = count;
+  pieces.insert(pieces.begin() + dim + 1, step);
+  Array rest = e.reshape(cut(base, dim, 0, covered), pieces);
+  Array written = join({part, cut(rest, dim + 1, size, step)}, dim + 1);
+  pieces.erase(pieces.begin() + dim + 1);
+  pieces[dim] = covered;
+  written = join({e.reshape(written, pieces), cut(base, dim, covered, total)}, dim);
+  return cut(written, dim, 0, shape[dim]);
+}
+
 // Windows of one dim, as the last dim.
 constexpr int64_t kMostParts = 4096; // each is an op
 Results unfold(OpCall &c) {
@@ -299,13 +410,18 @@ Results unfold(OpCall &c) {
   if (total.constant().value_or(size) < size)
     fail("has windows of ", size, " elements in a dim of size ", total.str());
   Polynomial count = (total - size).floorDividedBy(step) + Polynomial(1);
+  std::function<Array(Emitter &, Array, Array)> write;
+  if (const int64_t apart = count == Polynomial(1) ? size : step; apart >= size)
+    write = [=](Emitter &e, Array base, Array part) {
+      return writeWindows(e, base, dim, apart, part);
+    };
   auto read = [=](Emitter &e, Array base) {
     emit::Values columns;
     for (int64_t i = 0; i < size; ++i)
       columns.push_back(e.insertDim(e.slice(base, dim, i, count, step), rank));
     return e.concat(columns, rank);
   };
-  return makeView(c, c["self"], read, nullptr, [&](std::vector<Polynomial> &strides) {
+  return makeView(c, c["self"], read, write, [&](std::vector<Polynomial> &strides) {
     strides.push_back(strides[dim]);
     strides[dim] *= Polynomial(step);
   });
@@ -331,7 +447,7 @@ constexpr OpEntry kViewOps[] = {
     {"expand_as", "T self, T other", expandAs},
     {"flatten", "T self, i start_dim=0, i end_dim=-1", flatten},
     {"lift", kViewed, alias},
-    {"lift_fresh", kViewed, alias},
+    {"lift_fresh", kViewed, clone}, // of a constant that each run of the program makes anew
     {"lift_fresh_copy", kViewed, clone},
     {"mH", kViewed, transposeLast},
     {"mT", kViewed, transposeLast},
@@ -353,6 +469,7 @@ constexpr OpEntry kViewOps[] = {
     {"unflatten", "T self, i dim, i[] sizes, any names=None", unflatten},
     {"unfold", "T self, i dimension, i size, i step", unfold},
     {"unsqueeze", "T self, i dim", unsqueeze},
+    {"view", "T self, i dtype", viewAsType},
     {"view", kViewSize, view},
     {"view_as", "T self, T other", viewAs},
 };

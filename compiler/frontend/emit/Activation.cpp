@@ -147,15 +147,16 @@ Value arcSine(const Emitter &e, Value x) {
 Value arcCosine(const Emitter &e, Value x) { return e.sub(M_PI_2, arcSine(e, x)); }
 
 // The angle to the nearer axis, by atan(y / x) or atan(x / y) of an argument in [-1, 1], plus the
-// angle of the axis; 0 for (0, 0).
+// angle of the axis; 0 for (0, 0), where it has no slope.
 Value arcTangent2(const Emitter &e, Value y, Value x) {
   e.checkFloat(y);
   e.checkSameType(y, x);
   e.broadcastTogether(y, x);
   Value isSteep = e.compare(Predicate::GT, e.abs(y), e.abs(x));
   Value above = e.select(isSteep, x, y), below = e.select(isSteep, y, x);
-  below = where(e, Predicate::EQ, below, 0, e.splat(below, 1), below); // only where both are 0
-  Value angle = e.unary<AtanOp>(e.div(above, below));
+  Value isOrigin = e.compare(Predicate::EQ, below, 0); // only where both are 0
+  Value slope = e.div(above, e.select(isOrigin, e.splat(below, 1), below));
+  Value angle = e.unary<AtanOp>(e.select(isOrigin, e.splat(slope, 0), slope));
   Value half = where(e, Predicate::LT, y, 0, e.splat(y, -M_PI), e.splat(y, M_PI));
   Value flat = e.add(angle, where(e, Predicate::LT, x, 0, half, e.splat(x, 0)));
   return e.select(isSteep, e.sub(e.mul(half, 0.5), angle), flat);

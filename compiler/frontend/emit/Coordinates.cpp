@@ -45,20 +45,35 @@ static Reduction reductionOf(Combine how) {
   return Reduction::Sum;
 }
 
-// Combines x with the scattered updates.
-static Value combine(const Emitter &e, Value x, Value scattered, Combine how) {
+// Combines x with updates of the same shape.
+static Value combine(const Emitter &e, Value x, Value updates, Combine how) {
   switch (how) {
   case Combine::Mul:
-    return e.mul(x, scattered);
+    return e.mul(x, updates);
   case Combine::Max:
-    return e.max(x, scattered);
+    return e.max(x, updates);
   case Combine::Min:
-    return e.min(x, scattered);
+    return e.min(x, updates);
   case Combine::Replace:
   case Combine::Add:
     break;
   }
-  return e.add(x, scattered);
+  return e.add(x, updates);
+}
+
+// Scatters updates along dim `dim` of x by `scatter(updates, indices)`, and combines them with x.
+// An element of x that is as large (small) as the largest (smallest) updates is one of them, so
+// that all share its gradient.
+template <typename Scatter>
+static Value combineScattered(const Emitter &e, Value x, Value updates, Value indices, int64_t dim,
+                              Combine how, Scatter scatter) {
+  bool sharesGradient = (how == Combine::Max || how == Combine::Min) && isFloat(x);
+  if (!sharesGradient)
+    return combine(e, x, scatter(updates, indices), how);
+  int64_t indexDim = rankOf(indices) == 1 ? 0 : dim;
+  Sizes own = rankOf(indices) == 1 ? Sizes{shapeOf(x)[dim]} : shapeOf(x);
+  Value places = e.iota(own, indexDim, elementOf(indices));
+  return scatter(e.concat({x, updates}, dim), e.concat({places, indices}, indexDim));
 }
 
 Value scatterElements(const Emitter &e, Value x, Value indices, Value updates, int64_t axis,
@@ -82,9 +97,11 @@ Value scatterElements(const Emitter &e, Value x, Value indices, Value updates, i
     indices = e.pad(indices, d, 0, dims[d] - at[d], -1);
     updates = e.pad(updates, d, 0, dims[d] - at[d]);
   }
+  auto scatter = [&](Value values, Value places) {
+    return buildScatterAlong(e.b, reductionOf(how), values, places, axis, dims[axis]);
+  };
   if (how != Combine::Replace)
-    return combine(
-        e, x, buildScatterAlong(e.b, reductionOf(how), updates, indices, axis, dims[axis]), how);
+    return combineScattered(e, x, updates, indices, axis, how, scatter);
   Value number = e.iota(shapeOf(indices), axis, e.b.getI64Type());
   Value last = buildScatterAlong(e.b, Reduction::Max, number, indices, axis, dims[axis]);
   Value written = e.compare(Predicate::GE, last, 0);
@@ -162,14 +179,17 @@ Value scatterAt(const Emitter &e, Value x, Values coordinates, Value updates, in
   updates = e.reshape(updates, rows);
   linear = e.reshape(linear, {count});
   Value table = e.reshape(x, flat);
-  auto scatter = [&](Reduction kind, Value values, const Sizes &shape) -> Value {
+  auto scatter = [&](Reduction kind, Value values, Value places, const Sizes &shape) -> Value {
     int64_t dim = shape.size() == 1 ? 0 : first;
-    return ScatterOp::create(e.b, e.loc, e.type(shape, elementOf(values)), kind, values, linear,
+    return ScatterOp::create(e.b, e.loc, e.type(shape, elementOf(values)), kind, values, places,
                              dim);
   };
+  auto scatterRows = [&](Value values, Value places) {
+    return scatter(reductionOf(how), values, places, flat);
+  };
   if (how != Combine::Replace)
-    return e.reshape(combine(e, table, scatter(reductionOf(how), updates, flat), how), dims);
-  Value last = scatter(Reduction::Max, e.iota({count}, 0, e.b.getI64Type()), {flat[first]});
+    return e.reshape(combineScattered(e, table, updates, linear, first, how, scatterRows), dims);
+  Value last = scatter(Reduction::Max, e.iota({count}, 0, e.b.getI64Type()), linear, {flat[first]});
   Value written = e.compare(Predicate::GE, last, 0);
   Sizes column(flat.size(), Polynomial(1));
   column[first] = flat[first];

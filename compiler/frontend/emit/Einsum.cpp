@@ -90,8 +90,8 @@ Equation parse(const std::string &text, const Values &values) {
 
 bool has(const std::string &labels, char label) { return labels.find(label) != std::string::npos; }
 
-// Checks that each label has one size, and that the result has labels of operands only.
-void check(const std::vector<Term> &terms, const std::string &result) {
+// The size of each label. Dims of size 1 broadcast to it. Fails where other sizes differ.
+std::map<char, Polynomial> sizesOf(const std::vector<Term> &terms) {
   std::map<char, Polynomial> sizes;
   for (const Term &term : terms) {
     Sizes dims = shapeOf(term.value);
@@ -99,12 +99,19 @@ void check(const std::vector<Term> &terms, const std::string &result) {
       char label = term.labels[i];
       if (!std::isalnum(static_cast<unsigned char>(label)))
         fail("has the operand '", term.labels, "', expected letters");
-      auto [known, isNew] = sizes.emplace(label, dims[i]);
-      if (known->second != dims[i])
-        fail("uses '", std::string(1, label), "' for dims of size ", known->second.str(), " and ",
+      Polynomial &known = sizes.emplace(label, dims[i]).first->second;
+      if (known == Polynomial(1))
+        known = dims[i];
+      if (known != dims[i] && dims[i] != Polynomial(1))
+        fail("uses '", std::string(1, label), "' for dims of size ", known.str(), " and ",
              dims[i].str());
     }
   }
+  return sizes;
+}
+
+// Checks that the result has labels of operands only, each once.
+void checkResult(const std::string &result, const std::map<char, Polynomial> &sizes) {
   for (char label : result)
     if (!sizes.contains(label) || std::count(result.begin(), result.end(), label) > 1)
       fail("has the result '", result, "', expected different letters of the operands");
@@ -163,20 +170,18 @@ Term takeDiagonals(const Emitter &e, Term term) {
   return term;
 }
 
-// Broadcasts the dims of size 1 under an ellipsis.
-void spreadEllipses(const Emitter &e, std::vector<Term> &terms) {
-  std::map<char, Polynomial> sizes;
-  for (const Term &term : terms)
-    for (size_t i = 0; i < term.labels.size(); ++i)
-      if (term.labels[i] <= '9' && shapeOf(term.value)[i] != Polynomial(1))
-        sizes.emplace(term.labels[i], shapeOf(term.value)[i]);
-  for (Term &term : terms) {
-    Sizes dims = shapeOf(term.value);
-    for (size_t i = 0; i < term.labels.size(); ++i)
-      if (auto size = sizes.find(term.labels[i]); size != sizes.end())
-        dims[i] = size->second;
-    term.value = e.broadcast(term.value, dims);
+// Removes the dims of size 1 that broadcast: such an operand does not depend on the label.
+Term dropBroadcast(const Emitter &e, const Term &term, const std::map<char, Polynomial> &sizes) {
+  Term out;
+  Sizes dims = shapeOf(term.value), kept;
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i] != sizes.at(term.labels[i]))
+      continue;
+    out.labels += term.labels[i];
+    kept.push_back(dims[i]);
   }
+  out.value = e.reshape(term.value, kept);
+  return out;
 }
 
 } // namespace
@@ -203,10 +208,10 @@ Value einsum(const Emitter &e, std::string equation, const Values &operands) {
     fail("has no inputs, expected at least 1");
   if (terms.size() > 256)
     fail("has ", terms.size(), " inputs, expected at most 256");
-  spreadEllipses(e, terms);
-  check(terms, parsed.result);
+  std::map<char, Polynomial> sizes = sizesOf(terms);
+  checkResult(parsed.result, sizes);
   for (Term &term : terms)
-    term = takeDiagonals(e, term);
+    term = dropBroadcast(e, takeDiagonals(e, term), sizes);
   Term product = terms[0];
   for (size_t i = 1; i < terms.size(); ++i) {
     std::string needed = parsed.result;

@@ -6,7 +6,8 @@
 namespace cleave::emit {
 
 // `equation` is in numpy's notation: `bij,bjk->bik`, an ellipsis and a missing `->` are allowed. A
-// label that an operand has twice takes the diagonal.
+// label that an operand has twice takes the diagonal. Dims of size 1 broadcast to the other dims of
+// their label.
 Value einsum(const Emitter &e, std::string equation, const Values &operands);
 
 // The elements of x with equal indices in dims `a` and `b`, which have one size and become one dim,

@@ -119,21 +119,15 @@ Value isFinite(const Emitter &e, Value x) {
 }
 
 Value clip(const Emitter &e, Value x, Value low, Value high) {
-  for (Value bound : {low, high})
-    if (bound)
-      e.checkSameType(x, bound);
-  if (low)
-    x = e.max(x, e.broadcast(low, shapeOf(x)));
-  if (high)
-    x = e.min(x, e.broadcast(high, shapeOf(x)));
-  return x;
-}
-
-Value clip(const Emitter &e, Value x, std::optional<double> low, std::optional<double> high) {
-  if (low)
-    x = e.max(x, *low);
-  if (high)
-    x = e.min(x, *high);
+  auto bound = [&](Predicate isBeyond, Value limit) {
+    if (!limit)
+      return;
+    e.checkSameType(x, limit);
+    limit = e.broadcast(limit, shapeOf(x));
+    x = e.select(e.compare(isBeyond, x, limit), limit, x);
+  };
+  bound(Predicate::LE, low);
+  bound(Predicate::GE, high);
   return x;
 }
 

@@ -28,9 +28,9 @@ Value floorDivide(const Emitter &e, Value x, Value y);
 Value truncatedRemainder(const Emitter &e, Value x, Value y);
 Value floorRemainder(const Emitter &e, Value x, Value y);
 
-// min(max(x, low), high). Either bound may be null (none); both broadcast to x.
+// min(max(x, low), high). Either bound may be null (none); both broadcast to x. At a bound the
+// slope in x is 0.
 Value clip(const Emitter &e, Value x, Value low, Value high);
-Value clip(const Emitter &e, Value x, std::optional<double> low, std::optional<double> high);
 
 // -1, 0 or 1.
 Value sign(const Emitter &e, Value x);

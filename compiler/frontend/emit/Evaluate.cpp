@@ -368,6 +368,16 @@ static void noteSymbols(mlir::Operation *op, std::set<std::string> &symbols) {
     note(text.str());
 }
 
+// The name of a buffer that the program writes; empty: it is something else.
+static std::string stateName(mlir::Value value) {
+  auto argument = mlir::cast<mlir::BlockArgument>(value);
+  auto step = mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
+  unsigned number = argument.getArgNumber();
+  return step && number < step.getNumArguments() && argRole(step, number) == "state"
+             ? argName(step, number).str()
+             : "";
+}
+
 std::string Evaluator::whyUnknown(mlir::Value value) {
   std::set<std::string> symbols;
   std::map<std::string, mlir::Value> inputs;
@@ -378,6 +388,8 @@ std::string Evaluator::whyUnknown(mlir::Value value) {
     mlir::Operation *op = next.getDefiningOp();
     if (!op) {
       std::string name = inputName(next);
+      if (std::string state = stateName(next); !state.empty())
+        return "depends on '" + state + "', which the program writes, expected it to be known";
       if (name.empty()) // weights, too
         return "depends on data, expected it to be known";
       inputs[name] = next;

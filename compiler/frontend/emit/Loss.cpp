@@ -3,6 +3,8 @@
 
 #include "compiler/frontend/emit/Activation.h"
 
+#include <limits>
+
 namespace cleave::emit {
 
 using namespace graph;
@@ -54,12 +56,20 @@ Value positionWeights(const Emitter &e, Value labels, mlir::Type element,
 
 namespace {
 
-// The same as reduced(); a mean is weighted.
-Value weighted(const Emitter &e, Value loss, Value weights, LossReduction reduction) {
+// The same as reduced(); a mean is weighted. `isOfWeights`: the weights are more than those of
+// labels that count, of which a simplification knows the mean by its division.
+Value weighted(const Emitter &e, Value loss, Value weights, LossReduction reduction,
+               bool isOfWeights) {
   if (!weights || reduction != LossReduction::Mean)
     return reduced(e, loss, reduction);
   Ints all = dimsFrom(0, rankOf(loss));
-  return e.div(e.reduce(Reduction::Sum, loss, all), e.reduce(Reduction::Sum, weights, all));
+  Value sum = e.reduce(Reduction::Sum, loss, all), weight = e.reduce(Reduction::Sum, weights, all);
+  if (!isOfWeights)
+    return e.div(sum, weight);
+  // Without any weight the mean is no number, and its gradient 0.
+  Value isAny = e.compare(Predicate::GT, weight, 0.0);
+  Value mean = e.div(sum, e.select(isAny, weight, e.splat(weight, 1)));
+  return e.select(isAny, mean, e.splat(mean, std::numeric_limits<double>::quiet_NaN()));
 }
 
 // The mean of -log p over classes, weighted by the class weights if given.
@@ -99,11 +109,12 @@ Value negativeLogLikelihood(const Emitter &e, Value logProbabilities, Value labe
   Value weights = positionWeights(e, labels, elementOf(loss), options);
   if (weights)
     loss = e.mul(loss, weights);
-  Value result = weighted(e, loss, weights, options.reduction);
+  const bool isOfWeights = bool(options.weights) || options.smoothing != 0;
+  Value result = weighted(e, loss, weights, options.reduction, isOfWeights);
   if (options.smoothing == 0)
     return result;
-  Value smooth =
-      weighted(e, smoothLoss(e, logProbabilities, labels, options), weights, options.reduction);
+  Value smooth = weighted(e, smoothLoss(e, logProbabilities, labels, options), weights,
+                          options.reduction, isOfWeights);
   return e.add(e.mul(result, 1 - options.smoothing), e.mul(smooth, options.smoothing));
 }
 

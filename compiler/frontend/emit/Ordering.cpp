@@ -1,6 +1,8 @@
 // See Ordering.h.
 #include "compiler/frontend/emit/Ordering.h"
 
+#include "compiler/frontend/emit/Elementwise.h"
+
 namespace cleave::emit {
 
 using namespace graph;
@@ -35,6 +37,10 @@ Value argMinMax(const Emitter &e, Value x, int64_t axis, bool largest, bool keep
   return e.reduce(last ? Reduction::Max : Reduction::Min, candidate, {axis}, keep);
 }
 
+Value chosenExtreme(const Emitter &e, Value x, int64_t axis, bool largest) {
+  return buildGatherAlong(e.b, x, argMinMax(e, x, axis, largest, /*keep=*/true), axis);
+}
+
 static double neutralOf(Reduction kind) { return kind == Reduction::Prod ? 1 : 0; }
 
 Value cumulate(const Emitter &e, Reduction kind, Value x, int64_t axis, bool exclusive,
@@ -50,6 +56,23 @@ Value cumulate(const Emitter &e, Reduction kind, Value x, int64_t axis, bool exc
     sums = e.slice(e.pad(sums, axis, 1, 0, neutralOf(kind)), axis, 0, size);
   }
   return reverse ? e.reverse(sums, axis) : sums;
+}
+
+// log(exp(x) + exp(y)) without overflow.
+static Value addedExponents(const Emitter &e, Value x, Value y) {
+  Value isSame = e.compare(Predicate::EQ, x, y); // also two infinities
+  Value apart = e.abs(e.select(isSame, e.splat(x, 0), e.sub(x, y)));
+  return e.add(e.max(x, y), logOnePlus(e, e.unary<ExpOp>(e.neg(apart))));
+}
+
+// In steps that double: after each, an element has the sum of as many elements, itself the last.
+Value cumulateLogSumExp(const Emitter &e, Value x, int64_t axis) {
+  const int64_t size = e.number(shapeOf(x)[axis], "number of summed elements");
+  for (int64_t step = 1; step < size; step *= 2) {
+    Value before = e.slice(x, axis, 0, size - step), rest = e.slice(x, axis, step, size - step);
+    x = e.concat({e.slice(x, axis, 0, step), addedExponents(e, before, rest)}, axis);
+  }
+  return x;
 }
 
 Ordered cumulateMinMax(const Emitter &e, Value x, int64_t axis, bool largest) {

@@ -1,10 +1,14 @@
 // See Pooling.h.
 #include "compiler/frontend/emit/Pooling.h"
 
+#include "compiler/frontend/emit/Coordinates.h"
+#include "compiler/frontend/emit/Ordering.h"
 #include "compiler/frontend/emit/Root.h"
 #include "compiler/frontend/emit/Slicing.h"
+#include "dialects/graph/StopGradient.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace cleave::emit {
 
@@ -60,6 +64,72 @@ Value maxPool(const Emitter &e, Value x, const PoolOptions &options) {
   return pool(e, x, PoolKind::Max, window, false);
 }
 
+namespace {
+
+constexpr int64_t kMostElements = 1024; // of a window; each is a few ops
+
+// The elements of x at one place of all windows, number `at` in the kernel; `fill` in the padding.
+Value elementOfWindows(const Emitter &e, Value x, const Window &window, const Sizes &windows,
+                       int64_t at, double fill) {
+  for (size_t i = window.rank(); i-- > 0; at /= window.kernel[i]) {
+    const auto dim = static_cast<int64_t>(i) + 2;
+    x = padDim(e, x, dim, window.padsLow[i], window.padsHigh[i], PadMode::Constant, fill);
+    x = e.slice(x, dim, at % window.kernel[i] * window.dilations[i], windows[i], window.strides[i]);
+  }
+  return x;
+}
+
+} // namespace
+
+Value maxPoolPlaces(const Emitter &e, Value x, const PoolOptions &options) {
+  checkData(e, x);
+  const Sizes spatial = spatialOf(x);
+  Window window = fittedWindow(e, spatial, options.window, options.autoPad, options.ceil);
+  const Sizes windows = spatialOf(pool(e, x, PoolKind::Max, window, false));
+  const int64_t count = e.number(product(toShape(window.kernel)), "number of elements of a window");
+  if (count > kMostElements)
+    fail("finds the places of maxima in windows of ", count, " elements, expected at most ",
+         kMostElements);
+  Sizes line{1, 1};
+  line.insert(line.end(), spatial.begin(), spatial.end());
+  Value numbers = e.reshape(e.iota({product(spatial)}, 0, e.b.getI64Type()), line);
+  Value best, place;
+  for (int64_t at = 0; at < count; ++at) {
+    constexpr double least = -std::numeric_limits<double>::infinity();
+    Value value = elementOfWindows(e, x, window, windows, at, least);
+    Value number = elementOfWindows(e, numbers, window, windows, at, -1);
+    number = e.broadcast(number, shapeOf(value));
+    if (!best) {
+      best = value, place = number;
+      continue;
+    }
+    // The padding is never chosen: another place comes before it or after it.
+    Value isBetter = e.binary<OrOp>(e.compare(Predicate::GT, value, best),
+                                    e.compare(Predicate::NE, value, value));
+    isBetter = e.binary<OrOp>(isBetter, e.compare(Predicate::LT, place, 0));
+    isBetter = e.binary<AndOp>(isBetter, e.compare(Predicate::GE, number, 0));
+    best = e.select(isBetter, value, best);
+    place = e.select(isBetter, number, place);
+  }
+  return place;
+}
+
+Value maxUnpool(const Emitter &e, Value x, Value places, const Polynomial &size) {
+  Sizes dims = shapeOf(x);
+  if (dims.size() != 3 || shapeOf(places) != dims)
+    fail("has data ", showShape(dims), " and places ", showShape(shapeOf(places)),
+         ", expected the same three dims");
+  dims[2] = size;
+  Value zeros = e.splat(dims, elementOf(x), 0);
+  Value placed = scatterElements(e, zeros, places, x, 2, Combine::Replace);
+  Value sums = scatterElements(e, zeros, places, x, 2, Combine::Add);
+  auto constant = [&](Value value) -> Value {
+    return StopGradientOp::create(e.b, e.loc, value.getType(), value);
+  };
+  // The values of the one and the gradient of the other.
+  return e.add(constant(placed), e.sub(sums, constant(sums)));
+}
+
 Value averagePool(const Emitter &e, Value x, const PoolOptions &options) {
   checkData(e, x);
   Window window = fittedWindow(e, spatialOf(x), options.window, options.autoPad);
@@ -99,7 +169,7 @@ Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options) {
 
 Value globalMaxPool(const Emitter &e, Value x) {
   checkData(e, x);
-  return e.reduce(Reduction::Max, x, dimsFrom(2, rankOf(x)), /*keep=*/true);
+  return adaptiveMaxPool(e, x, Ints(rankOf(x) - 2, 1));
 }
 
 Value globalAveragePool(const Emitter &e, Value x) {
@@ -133,60 +203,98 @@ std::vector<Range> rangesOf(int64_t from, int64_t to) {
   return ranges;
 }
 
-// One dim whose windows differ in size.
-Value poolUnevenly(const Emitter &e, Value x, int64_t dim, int64_t size, bool average) {
+// The windows of one dim that differ in size, each pooled to one element by `pool`.
+Value poolUnevenly(const Emitter &e, Value x, int64_t dim, int64_t size,
+                   llvm::function_ref<Value(Value)> pool) {
   int64_t from = e.number(shapeOf(x)[dim], "pooled size");
   if (size > 4096 || from > (int64_t(1) << 40)) // each is an op
     fail("pools a dim of size ", from, " to ", size, " elements, expected at most 4096");
   Values pieces;
-  for (Range range : rangesOf(from, size)) {
-    Value piece = e.slice(x, dim, range.start, range.size);
-    pieces.push_back(average ? e.mean(piece, {dim}, true)
-                             : e.reduce(Reduction::Max, piece, {dim}, true));
-  }
+  for (Range range : rangesOf(from, size))
+    pieces.push_back(pool(e.slice(x, dim, range.start, range.size)));
   return e.concat(pieces, dim);
 }
 
-Value adaptivePool(const Emitter &e, Value x, const Ints &sizes, bool average) {
+void checkAdaptive(const Emitter &e, Value x, const Ints &sizes) {
   checkData(e, x);
-  Sizes spatial = spatialOf(x);
-  if (sizes.size() != spatial.size())
+  if (sizes.size() != spatialOf(x).size())
     fail("has ", sizes.size(), " sizes for data ", showShape(shapeOf(x)));
-  // Reduces dims that become 1, pools dims whose sizes divide together, and the others one by one.
+  for (int64_t size : sizes)
+    if (size < 1)
+      fail("pools to a size of ", size);
+}
+
+// The number of elements per window of spatial dim i, if all windows have that many.
+std::optional<int64_t> evenWindow(Value x, size_t i, int64_t size) {
+  std::optional<Polynomial> ratio = spatialOf(x)[i].dividedBy(size);
+  return ratio ? ratio->constant() : std::nullopt;
+}
+
+// Windows without overlap, of `kernel` elements.
+PoolOptions blocksOf(Ints kernel) {
   PoolOptions options;
-  Ints reduced, uneven;
-  bool pools = false;
-  for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] < 1)
-      fail("pools to a size of ", sizes[i]);
-    std::optional<Polynomial> ratio = spatial[i].dividedBy(sizes[i]);
-    bool one = sizes[i] == 1, even = !one && ratio && ratio->isConstant();
-    options.window.kernel.push_back(even ? *ratio->constant() : 1);
-    pools |= even && *ratio != Polynomial(1);
-    auto dim = static_cast<int64_t>(i) + 2;
-    if (one)
-      reduced.push_back(dim);
-    else if (!even)
-      uneven.push_back(dim);
-  }
-  if (!reduced.empty())
-    x = average ? e.mean(x, reduced, true) : e.reduce(Reduction::Max, x, reduced, true);
-  options.window.strides = options.window.kernel;
-  if (pools)
-    x = average ? averagePool(e, x, options) : maxPool(e, x, options);
-  for (int64_t dim : uneven)
-    x = poolUnevenly(e, x, dim, sizes[dim - 2], average);
-  return x;
+  options.window.kernel = options.window.strides = std::move(kernel);
+  return options;
+}
+
+// The largest elements of the windows of spatial dim i.
+Value adaptiveMaxAlong(const Emitter &e, Value x, size_t i, int64_t size) {
+  auto dim = static_cast<int64_t>(i) + 2;
+  auto largest = [&](Value piece, int64_t count) {
+    Ints kernel(rankOf(x) - 2, 1);
+    kernel[i] = count;
+    return maxPool(e, piece, blocksOf(kernel));
+  };
+  if (std::optional<int64_t> count = evenWindow(x, i, size))
+    return *count == 1 ? x : largest(x, *count);
+  if (size == 1)
+    return chosenExtreme(e, x, dim, /*largest=*/true); // of a symbolic number
+  return poolUnevenly(e, x, dim, size, [&](Value piece) {
+    return largest(piece, e.number(shapeOf(piece)[dim], "pooled size"));
+  });
 }
 
 } // namespace
 
+// Reduces dims that become 1, pools dims whose sizes divide together, and the others one by one.
 Value adaptiveAveragePool(const Emitter &e, Value x, const Ints &sizes) {
-  return adaptivePool(e, x, sizes, true);
+  checkAdaptive(e, x, sizes);
+  Ints reduced, uneven, kernel(sizes.size(), 1);
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    std::optional<int64_t> even = evenWindow(x, i, sizes[i]);
+    auto dim = static_cast<int64_t>(i) + 2;
+    if (sizes[i] == 1)
+      reduced.push_back(dim);
+    else if (even)
+      kernel[i] = *even;
+    else
+      uneven.push_back(dim);
+  }
+  if (!reduced.empty())
+    x = e.mean(x, reduced, true);
+  if (llvm::any_of(kernel, [](int64_t size) { return size > 1; }))
+    x = averagePool(e, x, blocksOf(kernel));
+  for (int64_t dim : uneven)
+    x = poolUnevenly(e, x, dim, sizes[dim - 2],
+                     [&](Value piece) { return e.mean(piece, {dim}, true); });
+  return x;
 }
 
+// All dims at once if their sizes divide. Else one by one, the last one first, so that of equal
+// elements of a window the first in row-major order is chosen.
 Value adaptiveMaxPool(const Emitter &e, Value x, const Ints &sizes) {
-  return adaptivePool(e, x, sizes, false);
+  checkAdaptive(e, x, sizes);
+  Ints kernel;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (std::optional<int64_t> even = evenWindow(x, i, sizes[i]))
+      kernel.push_back(*even);
+  if (kernel.size() == sizes.size())
+    return llvm::all_of(kernel, [](int64_t size) { return size == 1; })
+               ? x
+               : maxPool(e, x, blocksOf(kernel));
+  for (size_t i = sizes.size(); i-- > 0;)
+    x = adaptiveMaxAlong(e, x, i, sizes[i]);
+  return x;
 }
 
 } // namespace cleave::emit

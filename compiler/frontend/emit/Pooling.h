@@ -16,10 +16,17 @@ struct PoolOptions {
 // The largest element, the mean of each window.
 Value maxPool(const Emitter &e, Value x, const PoolOptions &options);
 Value averagePool(const Emitter &e, Value x, const PoolOptions &options);
+// The place (int64, row-major in the spatial dims) of the largest element of each window, which for
+// equal ones is the first, and for several NaN the last.
+Value maxPoolPlaces(const Emitter &e, Value x, const PoolOptions &options);
 // The sum of each window; padding is 0.
 Value sumPool(const Emitter &e, Value x, const PoolOptions &options);
 // (sum |x|^p)^(1/p) over each window, p >= 1.
 Value lpPool(const Emitter &e, Value x, double p, const PoolOptions &options);
+
+// x [N, C, elements], each element at its place (int64) among `size` zeros. An element that occurs
+// twice at one place gets a gradient for each.
+Value maxUnpool(const Emitter &e, Value x, Value places, const Polynomial &size);
 
 // Over all spatial dims, which stay with size 1.
 Value globalMaxPool(const Emitter &e, Value x);

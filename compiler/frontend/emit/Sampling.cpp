@@ -1,6 +1,9 @@
 // See Sampling.h.
 #include "compiler/frontend/emit/Sampling.h"
 
+#include "compiler/frontend/emit/Activation.h"
+#include "dialects/graph/F32Region.h"
+
 #include <algorithm>
 
 namespace cleave::emit {
@@ -71,8 +74,9 @@ private:
     return e_.add(e_.min(rest, e_.sub(2 * span, rest)), lowest());
   }
 
+  // At the border the slope is 0.
   Value clamped(Value position, int64_t size) const {
-    return e_.min(e_.max(position, 0), static_cast<double>(size - 1));
+    return emit::clamped(e_, position, 0, static_cast<double>(size - 1));
   }
 
   // Maps a position into the image as the border prescribes; Zeros is handled per element.
@@ -244,8 +248,8 @@ Value affineGrid(const Emitter &e, Value theta, const Ints &sizes, bool alignCor
     ++row;
   });
   Value positions = e.cast(e.constant(base), elementOf(theta));
-  Value moved =
-      DotGeneralOp::create(e.b, e.loc, theta, positions, Ints{}, Ints{}, Ints{2}, Ints{1});
+  auto moved = DotGeneralOp::create(e.b, e.loc, theta, positions, Ints{}, Ints{}, Ints{2}, Ints{1});
+  graph::markF32Region(moved, /*isInside=*/true); // positions are not rounded
   Sizes result = {found[0]};
   result.insert(result.end(), sizes.begin(), sizes.end());
   result.push_back(dims);

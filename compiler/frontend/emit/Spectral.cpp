@@ -1,6 +1,8 @@
 // See Spectral.h.
 #include "compiler/frontend/emit/Spectral.h"
 
+#include "dialects/graph/F32Region.h"
+
 #include <cmath>
 
 namespace cleave::emit {
@@ -29,7 +31,8 @@ double angle(int64_t i, int64_t j, int64_t length) {
 
 // Sum over `axis` of x times the matrix; the axis takes the matrix's columns.
 Value along(const Emitter &e, Value x, int64_t axis, Value matrix) {
-  Value product = DotGeneralOp::create(e.b, e.loc, x, matrix, Ints{}, Ints{}, Ints{axis}, Ints{0});
+  auto product = DotGeneralOp::create(e.b, e.loc, x, matrix, Ints{}, Ints{}, Ints{axis}, Ints{0});
+  graph::markF32Region(product, /*isInside=*/true); // the cosines of the matrix are not rounded
   Ints order = dimsFrom(0, rankOf(x) - 1);
   order.insert(order.begin() + axis, rankOf(x) - 1);
   return e.transpose(product, order);

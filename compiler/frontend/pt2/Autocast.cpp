@@ -44,9 +44,28 @@ bool isNarrow(ElementType type) { return type == ElementType::BF16 || type == El
 
 } // namespace
 
+// The element type of a region's products; PyTorch's default for the device if none is given.
+static ElementType typeOfRegion(const IValue &type, const std::string &device) {
+  if (type.isNone())
+    return device == "cuda" ? ElementType::F16 : ElementType::BF16;
+  std::optional<int64_t> number = type.integer().constant();
+  std::optional<ElementType> found = number ? aten::elementTypeOfDtype(*number) : std::nullopt;
+  if (!found)
+    emit::fail("casts to an element type that Cleave does not support");
+  return *found;
+}
+
+AutocastRegion regionOf(const aten::IValueList &arguments) {
+  const std::string &device = arguments.at(0).string();
+  return {device, typeOfRegion(arguments.at(1), device), arguments.at(2).boolean()};
+}
+
 void castArguments(aten::Context &context, llvm::StringRef name, std::optional<ElementType> result,
-                   aten::IValueList &positional, std::map<std::string, IValue> &keyword) {
+                   std::optional<ElementType> region, aten::IValueList &positional,
+                   std::map<std::string, IValue> &keyword) {
   name.consume_front("aten::");
+  if (result == ElementType::F32 && region && isNarrow(*region) && isProduct(name))
+    result = region;
   bool narrows = result && isNarrow(*result) && isProduct(name);
   if (!narrows && result != ElementType::F32)
     return;

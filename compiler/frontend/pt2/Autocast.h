@@ -1,14 +1,27 @@
 // Mixed precision (torch.autocast). A program shows it in the types of results only: products of
-// f32 tensors give 16-bit floats, losses of 16-bit floats give f32.
+// f32 tensors give 16-bit floats, losses of 16-bit floats give f32. Programs of strict exports do
+// not even show these; there the type of the region decides.
 #pragma once
 
 #include "compiler/frontend/aten/Aten.h"
 
 namespace cleave::pt2 {
 
-// Casts the tensors among the arguments of an operator as torch.autocast did when the program was
-// exported, if the recorded type of the operator's first result (none if it is no tensor) says so.
+// The innermost region of a node in which the model enables or disables autocast.
+struct AutocastRegion {
+  std::string device; // whose tensors are cast: `cpu`
+  ElementType type;   // of products
+  bool isEnabled;
+};
+
+// The region of a call of wrap_with_autocast(device, type, enabled, cache, graph, …).
+AutocastRegion regionOf(const aten::IValueList &arguments);
+
+// Casts the tensors among the arguments of an operator as torch.autocast does in PyTorch, if the
+// recorded type of the operator's first result (none if it is no tensor) says so. `region` is the
+// type of products if the result's device is that of an enabled region.
 void castArguments(aten::Context &context, llvm::StringRef name, std::optional<ElementType> result,
-                   aten::IValueList &positional, std::map<std::string, aten::IValue> &keyword);
+                   std::optional<ElementType> region, aten::IValueList &positional,
+                   std::map<std::string, aten::IValue> &keyword);
 
 } // namespace cleave::pt2

@@ -2,10 +2,13 @@
 #include "compiler/frontend/pt2/GraphInterpreter.h"
 
 #include "compiler/frontend/pt2/Autocast.h"
+#include "compiler/frontend/pt2/ControlFlow.h"
+#include "dialects/graph/F32Region.h"
 
 #include "mlir/IR/Location.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/ScopeExit.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 #include <set>
 
@@ -14,9 +17,8 @@ namespace cleave::pt2 {
 // A higher-order operator that runs its graph in a mode that may be on or off.
 struct Wrapper {
   const char *target;
-  size_t graph;   // index of the argument that is the graph; the graph's arguments follow
-  size_t enabled; // index of the argument that enables the mode
-  bool isGrad;    // the mode is gradient computation; false: mixed precision (Autocast.h)
+  size_t graph; // index of the argument that is the graph; the graph's arguments follow
+  bool isGrad;  // the mode is gradient computation; false: mixed precision (Autocast.h)
 };
 
 namespace {
@@ -26,11 +28,16 @@ using aten::IValueList;
 using emit::fail;
 
 constexpr const char *kHigherOrder = "torch.ops.higher_order.";
-constexpr const char *kConditional = "torch.ops.higher_order.cond";
+// torch.vmap calls a program once for all samples; the nodes in between are those of one sample.
+constexpr const char *kBeginSamples = "torch._functorch.predispatch._vmap_increment_nesting";
+constexpr const char *kEndSamples = "torch._functorch.predispatch._vmap_decrement_nesting";
+constexpr const char *kTakeSample = "torch._functorch.predispatch._add_batch_dim";
+constexpr const char *kJoinSamples = "torch._functorch.predispatch._remove_batch_dim";
+constexpr const char *kLoad = "torch._functorch.predispatch.lazy_load_decompositions"; // no effect
 
 constexpr Wrapper kWrappers[] = {
-    {"torch.ops.higher_order.wrap_with_autocast", 4, 2, false},
-    {"torch.ops.higher_order.wrap_with_set_grad_enabled", 1, 0, true},
+    {"torch.ops.higher_order.wrap_with_autocast", 4, false},
+    {"torch.ops.higher_order.wrap_with_set_grad_enabled", 1, true},
 };
 
 const Wrapper *findWrapper(const std::string &target) {
@@ -49,22 +56,25 @@ std::optional<std::string> pythonFunction(llvm::StringRef target) {
   return std::nullopt;
 }
 
-// `torch.ops.aten.add.Tensor` -> `aten::add`; none where it is no operator or has an `out`
-// argument.
+// `torch.ops.aten.add.Tensor` -> `aten::add`; none where it is no operator.
 std::optional<std::string> operatorOf(const std::string &text) {
   llvm::StringRef target = text;
   if (!target.consume_front("torch.ops."))
     return pythonFunction(target);
   llvm::SmallVector<llvm::StringRef> parts;
   target.split(parts, '.');
-  bool isOut = parts.size() == 3 && (parts[2] == "out" || parts[2].ends_with("_out"));
-  if (parts.size() < 2 || isOut)
+  if (parts.size() < 2)
     return std::nullopt;
   return (parts[0] + "::" + parts[1]).str();
 }
 
+bool isOfSamples(const std::string &target) {
+  return llvm::is_contained({kBeginSamples, kEndSamples, kTakeSample, kJoinSamples, kLoad},
+                            llvm::StringRef(target));
+}
+
 bool knowsTarget(const std::string &target) {
-  if (target == kConditional || findWrapper(target))
+  if (isControlFlow(target) || findWrapper(target) || isOfSamples(target))
     return true;
   std::optional<std::string> name = operatorOf(target);
   return name && aten::knows(*name);
@@ -161,35 +171,40 @@ IValueList GraphInterpreter::callGraph(const Graph &graph, const IValueList &arg
   run(graph, scope);
   IValueList out;
   for (const Argument &output : graph.outputs)
-    out.push_back(output.kind == Argument::Kind::Name ? lookUp(scope, output.text) : IValue());
+    out.push_back(valueOf({}, output, scope));
   return out;
-}
-
-// cond(predicate, graph if true, graph if false, arguments).
-IValueList GraphInterpreter::callConditional(const IValueList &arguments, const Node &node) {
-  auto graph = [&](size_t i) -> const Graph & {
-    if (node.inputs.size() < 4 || !node.inputs[i].value.graph)
-      fail("lacks a graph for each case");
-    return *node.inputs[i].value.graph;
-  };
-  const Graph &yes = graph(1), &no = graph(2);
-  bool holds = aten::boolOf(context_, arguments[0], "the condition");
-  return callGraph(holds ? yes : no, arguments[3].items());
 }
 
 IValueList GraphInterpreter::callWrapped(const Wrapper &wrapper, const IValueList &arguments,
                                          const Node &node) {
   if (node.inputs.size() <= wrapper.graph || !node.inputs[wrapper.graph].value.graph)
     fail("lacks its graph");
-  const IValue &enabled = arguments.at(wrapper.enabled);
-  bool isEnabled = enabled.isBool() && enabled.boolean();
-  bool before = context_.gradients;
-  if (wrapper.isGrad)
-    context_.gradients = isEnabled;
-  llvm::scope_exit restore([&] { context_.gradients = before; });
+  const Graph &graph = *node.inputs[wrapper.graph].value.graph;
   IValueList own(arguments.begin() + static_cast<std::ptrdiff_t>(wrapper.graph) + 1,
                  arguments.end());
-  return callGraph(*node.inputs[wrapper.graph].value.graph, own);
+  if (!wrapper.isGrad)
+    return callInRegion(regionOf(arguments), graph, own);
+  const IValue &enabled = arguments.at(0);
+  llvm::SaveAndRestore mode(context_.gradients, enabled.isBool() && enabled.boolean());
+  return callGraph(graph, own);
+}
+
+// Ops of a region that disables autocast stay f32, those of an enabled region inside do not.
+IValueList GraphInterpreter::callInRegion(const AutocastRegion &region, const Graph &graph,
+                                          const IValueList &arguments) {
+  graph::F32RegionScope scope(context_.emitter.b, /*isInside=*/!region.isEnabled);
+  llvm::SaveAndRestore mode(region_, std::optional<AutocastRegion>(region));
+  return callGraph(graph, arguments);
+}
+
+// The type of products of the node in a region that enables autocast for its result's device.
+std::optional<ElementType> GraphInterpreter::regionType(const Graph &graph,
+                                                        const Node &node) const {
+  if (!region_ || !region_->isEnabled || node.outputs.empty())
+    return std::nullopt;
+  auto found = graph.tensors.find(node.outputs[0].text);
+  bool isMeant = found != graph.tensors.end() && found->second.device == region_->device;
+  return isMeant ? std::optional(region_->type) : std::nullopt;
 }
 
 // -- nodes ----------------------------------------------------------------------------------------
@@ -216,12 +231,16 @@ IValueList GraphInterpreter::results(const Graph &graph, const Node &node, const
     else
       keyword[input.name] = std::move(value);
   }
-  if (node.target == kConditional)
-    return callConditional(positional, node);
+  if (isControlFlow(node.target))
+    return callControlFlow(context_, node, positional,
+                           [&](const Graph &called, const IValueList &arguments) {
+                             return callGraph(called, arguments);
+                           });
   if (wrapper)
     return callWrapped(*wrapper, positional, node);
   std::string name = *operatorOf(node.target);
-  castArguments(context_, name, recordedFloat(graph, node), positional, keyword);
+  castArguments(context_, name, recordedFloat(graph, node), regionType(graph, node), positional,
+                keyword);
   return aten::call(context_, name, positional, keyword);
 }
 
@@ -280,13 +299,14 @@ static void addNames(const Argument &argument, std::set<std::string> &names) {
 static bool givesNumber(const Node &node) {
   llvm::StringRef target = node.target;
   return target.starts_with("torch.ops.aten.item.") ||
-         target.starts_with("torch.ops.aten._local_scalar_dense.") || pythonFunction(target);
+         target.starts_with("torch.ops.aten._local_scalar_dense.") ||
+         target.starts_with("torch.ops.aten.sym_storage_offset.") || pythonFunction(target);
 }
 
 // The assertions, which the step leaves out, and the nodes of numbers that only they read: these
 // may depend on data.
-static std::set<const Node *> checksOf(const Graph &graph) {
-  std::set<const Node *> checks;
+GraphInterpreter::Checks GraphInterpreter::checksOf(const Graph &graph) {
+  Checks checks;
   std::set<std::string> read;
   for (const Argument &output : graph.outputs)
     addNames(output, read);
@@ -305,17 +325,94 @@ static std::set<const Node *> checksOf(const Graph &graph) {
   return checks;
 }
 
-void GraphInterpreter::run(const Graph &graph, Scope &scope) {
-  const std::set<const Node *> checks = checksOf(graph);
-  for (const Node &node : graph.nodes) {
-    if (checks.count(&node))
+// -- samples --------------------------------------------------------------------------------------
+// The end of the samples that begin at node `begin`.
+static size_t endOfSamples(const Graph &graph, size_t begin) {
+  int depth = 0;
+  for (size_t i = begin; i < graph.nodes.size(); ++i) {
+    depth += graph.nodes[i].target == kBeginSamples;
+    depth -= graph.nodes[i].target == kEndSamples;
+    if (depth == 0)
+      return i;
+  }
+  fail("begins a torch.vmap that does not end");
+}
+
+// The number of samples; fails where they cannot run one after the other.
+int64_t GraphInterpreter::countSamples(const Node &node, const Scope &scope) {
+  if (node.inputs.size() != 2)
+    fail("has ", node.inputs.size(), " arguments, expected 2");
+  const char *const way = "call run_decompositions() on the exported program, which writes "
+                          "torch.vmap as operators on all samples";
+  if (valueOf(node, node.inputs[1].value, scope).string() == "same")
+    fail("maps with randomness='same', which Cleave does not do; ", way);
+  Polynomial count = aten::integerOf(context_, valueOf(node, node.inputs[0].value, scope),
+                                     "the number of samples");
+  std::optional<int64_t> known = count.constant();
+  if (!known || *known > kMaxRounds)
+    fail("maps over ", count.str(), " samples, expected at most ", kMaxRounds, "; ", way);
+  return *known;
+}
+
+// Runs the nodes between `begin` and `end` once per sample.
+void GraphInterpreter::runSamples(const Graph &graph, const Checks &checks, size_t begin,
+                                  size_t end, Scope &scope) {
+  const int64_t count = countSamples(graph.nodes[begin], scope);
+  samples_.push_back({0, {}});
+  llvm::scope_exit leave([&] { samples_.pop_back(); });
+  for (int64_t sample = 0; sample < count; ++sample) {
+    samples_.back().number = sample;
+    runNodes(graph, checks, begin + 1, end, scope);
+  }
+  for (const auto &[node, pieces] : samples_.back().results) {
+    IValue dim = valueOf(*node, node->inputs.at(3).value, scope);
+    IValue all = aten::call(context_, "aten::stack", {IValue::list(pieces), dim}).at(0);
+    bind(*node, node->outputs.at(0), all, scope);
+  }
+}
+
+// Runs a node that takes a sample of a tensor or adds a result of a sample to the others.
+void GraphInterpreter::runOfSample(const Node &node, Scope &scope) {
+  if (samples_.empty() || node.inputs.size() < 3 || node.outputs.empty())
+    fail("is outside of a torch.vmap");
+  IValue value = valueOf(node, node.inputs[0].value, scope);
+  if (node.target == kJoinSamples) {
+    auto &results = samples_.back().results;
+    auto found = llvm::find_if(results, [&](const auto &known) { return known.first == &node; });
+    if (found == results.end())
+      found = results.emplace(found, &node, IValueList());
+    found->second.push_back(value);
+    return;
+  }
+  IValue dim = valueOf(node, node.inputs[1].value, scope);
+  bind(node, node.outputs[0],
+       aten::call(context_, "aten::select", {value, dim, samples_.back().number}).at(0), scope);
+}
+
+void GraphInterpreter::runNodes(const Graph &graph, const Checks &checks, size_t begin, size_t end,
+                                Scope &scope) {
+  for (size_t i = begin; i < end; ++i) {
+    const Node &node = graph.nodes[i];
+    if (checks.count(&node) || node.target == kLoad)
       continue;
     try {
-      runNode(graph, node, scope);
+      if (node.target == kBeginSamples) {
+        const size_t last = endOfSamples(graph, i);
+        runSamples(graph, checks, i, last, scope);
+        i = last;
+      } else if (isOfSamples(node.target)) {
+        runOfSample(node, scope);
+      } else {
+        runNode(graph, node, scope);
+      }
     } catch (const emit::Failure &failure) {
       throw emit::Failure{failure.status.withContext("node '" + node.name + "'")};
     }
   }
+}
+
+void GraphInterpreter::run(const Graph &graph, Scope &scope) {
+  runNodes(graph, checksOf(graph), 0, graph.nodes.size(), scope);
 }
 
 } // namespace cleave::pt2

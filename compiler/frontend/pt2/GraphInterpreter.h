@@ -3,7 +3,10 @@
 #pragma once
 
 #include "compiler/frontend/aten/OpCall.h"
+#include "compiler/frontend/pt2/Autocast.h"
 #include "compiler/frontend/pt2/Program.h"
+
+#include <set>
 
 namespace cleave::pt2 {
 
@@ -34,6 +37,16 @@ private:
     Make make;
     std::map<std::string, aten::TensorRef> byModule;
   };
+  // A torch.vmap whose samples are run one after the other.
+  struct Samples {
+    int64_t number; // of the current one
+    // The results so far, by the node that joins them.
+    std::vector<std::pair<const Node *, aten::IValueList>> results;
+  };
+  // Nodes that only check values.
+  using Checks = std::set<const Node *>;
+
+  static Checks checksOf(const Graph &graph);
 
   void runNode(const Graph &graph, const Node &node, Scope &scope);
   aten::IValueList results(const Graph &graph, const Node &node, const Scope &scope);
@@ -41,10 +54,18 @@ private:
   aten::IValueList callGraph(const Graph &graph, const aten::IValueList &arguments);
   aten::IValueList callWrapped(const Wrapper &wrapper, const aten::IValueList &arguments,
                                const Node &node);
-  aten::IValueList callConditional(const aten::IValueList &arguments, const Node &node);
+  void runNodes(const Graph &graph, const Checks &checks, size_t begin, size_t end, Scope &scope);
+  int64_t countSamples(const Node &node, const Scope &scope);
+  void runSamples(const Graph &graph, const Checks &checks, size_t begin, size_t end, Scope &scope);
+  void runOfSample(const Node &node, Scope &scope);
+  aten::IValueList callInRegion(const AutocastRegion &region, const Graph &graph,
+                                const aten::IValueList &arguments);
+  std::optional<ElementType> regionType(const Graph &graph, const Node &node) const;
   void bind(const Node &node, const Argument &output, const aten::IValue &value, Scope &scope);
 
   aten::Context &context_;
+  std::optional<AutocastRegion> region_;           // the innermost one; none: outside of all
+  std::vector<Samples> samples_;                   // from the outermost torch.vmap inwards
   std::map<std::string, Split> splits_;            // by value name
   std::map<std::string, std::string> notComputed_; // results that operators leave out -> operator
 };

@@ -25,32 +25,39 @@ constexpr const char *kOldModelEntry = "serialized_exported_program.json"; // be
 class ProgramImport {
 public:
   ProgramImport(mlir::MLIRContext &context, const std::string &path, const Program &program,
-                const Weights &weights, const frontend::ImportOptions &options)
+                const Weights &weights, const frontend::ImportOptions &options,
+                const frontend::StateNames &states)
       : program_(program), weights_(weights), options_(options),
         symbols_(program, sizesGiven(program, options), options.keepSymbols), step_(context, path),
-        emitter_(step_.builder(), step_.location(), step_.evaluator()), keys_(step_),
+        states_(step_, states), emitter_(step_.builder(), step_.location(), step_.evaluator()),
+        keys_(step_),
         atenContext_{.emitter = emitter_, .batchNorm = options.batchNorm, .random = &keys_},
         interpreter_(atenContext_) {}
 
-  frontend::Imported run() {
+  // Returns the states that were missing (ModelStates::addResults).
+  frontend::StateNames build() {
     if (!options_.inputs.empty())
       fail("an exported program states the types of its inputs; leave out --input");
     frontend::checkInputNames(options_, userInputs(), /*haveElements=*/false);
     interpreter_.checkTargets(program_.graph);
-    tensors_.emplace(program_, weights_, symbols_, options_, step_, emitter_, interpreter_);
+    tensors_.emplace(program_, weights_, symbols_, options_, step_, states_, emitter_,
+                     interpreter_);
     Scope scope;
     for (const InputSpec &input : program_.inputs)
       if (input.kind == InputSpec::Kind::User && !input.name.empty())
         scope[input.name] = addUserInput(input);
-    step_.commit(); // messages name inputs
     for (const InputSpec &input : program_.inputs)
       addTensor(input, scope);
+    step_.commit(); // messages name arguments
     interpreter_.run(program_.graph, scope);
     addResults(scope);
-    tensors_->addStateResults();
+    tensors_->reportStates();
+    states_.keepStatistics(atenContext_.statistics);
     keys_.addStateResult();
-    return step_.finish(tensors_->remarks(), program_.producer);
+    return states_.addResults();
   }
+
+  frontend::Imported finish() { return step_.finish(tensors_->remarks(), program_.producer); }
 
 private:
   // -- arguments
@@ -103,6 +110,7 @@ private:
   // -- results
   void addResults(const Scope &scope) {
     size_t userOutputs = 0;
+    std::vector<std::pair<std::string, mlir::Value>> written; // after all results are read
     for (const OutputSpec &output : program_.outputs) {
       switch (output.kind) {
       case OutputSpec::Kind::User:
@@ -112,26 +120,34 @@ private:
         addOutput(output, "loss", scope);
         break;
       case OutputSpec::Kind::Buffer:
-        tensors_->writeBuffer(output.target, interpreter_.lookUp(scope, output.value.text));
+      case OutputSpec::Kind::Parameter:
+        written.emplace_back(output.target, valueOf(output, scope).tensor()->read(emitter_));
         break;
       case OutputSpec::Kind::Input: // inputs are not kept after the step
         break;
-      case OutputSpec::Kind::Parameter:
-        fail("the program itself writes to the parameter '", output.target,
-             "', which Cleave's optimizers do");
       case OutputSpec::Kind::Other:
         fail("the program has an output of the kind '", output.kindName,
              "', which Cleave does not support; export the forward computation alone");
       }
     }
+    for (const auto &[name, value] : written)
+      tensors_->write(name, value);
+  }
+
+  const aten::IValue &valueOf(const OutputSpec &output, const Scope &scope) {
+    const aten::IValue &value = interpreter_.lookUp(scope, output.value.text);
+    if (value.isTensor() && !value.tensor())
+      fail("'", output.value.text, "' is an output and cannot be untied");
+    if (aten::asComplex(value) && !output.target.empty())
+      fail("the program writes to '", output.target,
+           "', which holds complex numbers; keep their two parts (torch.view_as_real)");
+    return value;
   }
 
   void addOutput(const OutputSpec &output, const std::string &name, const Scope &scope) {
     if (output.value.kind != Argument::Kind::Name)
       return; // a literal
-    const aten::IValue &value = interpreter_.lookUp(scope, output.value.text);
-    if (value.isTensor() && !value.tensor())
-      fail("'", output.value.text, "' is an output and cannot be untied");
+    const aten::IValue &value = valueOf(output, scope);
     aten::checkRealOutput(value, name);
     if (value.isTensor())
       step_.addOutput(value.tensor()->read(emitter_), name);
@@ -142,6 +158,7 @@ private:
   const frontend::ImportOptions &options_;
   Symbols symbols_;
   frontend::StepBuilder step_;
+  frontend::ModelStates states_;
   emit::Emitter emitter_;
   frontend::RandomKeys keys_;
   aten::Context atenContext_;
@@ -193,7 +210,12 @@ Result<frontend::Imported> importExported(mlir::MLIRContext &context, const std:
     torch::Archive archive(path);
     Program program = readModel(archive);
     Weights weights(archive);
-    return ProgramImport(context, path, program, weights, options).run();
+    std::optional<ProgramImport> import;
+    frontend::buildUntilStatesAreKnown([&](const frontend::StateNames &states) {
+      import.emplace(context, path, program, weights, options, states);
+      return import->build();
+    });
+    return import->finish();
   } catch (const emit::Failure &failure) {
     return failure.status.withContext(path);
   }

@@ -4,7 +4,6 @@
 #include "compiler/frontend/aten/Complex.h"
 #include "compiler/frontend/pt2/InitialValues.h"
 #include "compiler/frontend/pt2/TensorTypes.h"
-#include "compiler/frontend/pt2/WrittenBuffers.h"
 #include "compiler/frontend/step/OptionNames.h"
 #include "compiler/frontend/torch/Origin.h"
 
@@ -31,9 +30,10 @@ static std::set<std::string> parameterNames(const Program &program) {
 
 ModelTensors::ModelTensors(const Program &program, const Weights &weights, const Symbols &symbols,
                            const frontend::ImportOptions &options, frontend::StepBuilder &step,
-                           emit::Emitter &emitter, GraphInterpreter &interpreter)
+                           frontend::ModelStates &states, emit::Emitter &emitter,
+                           GraphInterpreter &interpreter)
     : program_(program), weights_(weights), symbols_(symbols), options_(options), step_(step),
-      emitter_(emitter), interpreter_(interpreter), written_(writtenBuffers(program)) {
+      emitter_(emitter), interpreter_(interpreter), states_(states) {
   frontend::checkTieNames(options, parameterNames(program));
   for (const auto &[name, other] : options.tie) {
     torch::StridedTensor a = parameterData(name), b = parameterData(other);
@@ -50,14 +50,7 @@ torch::StridedTensor ModelTensors::parameterData(const std::string &name) const 
 }
 
 aten::IValue ModelTensors::add(const InputSpec &input) {
-  switch (input.kind) {
-  case InputSpec::Kind::Parameter:
-    return parameter(input);
-  case InputSpec::Kind::Buffer:
-    return buffer(input);
-  default:
-    return constant(input);
-  }
+  return input.kind == InputSpec::Kind::Parameter ? aten::IValue(parameter(input)) : buffer(input);
 }
 
 // Where the first values are: in the archive, or those of PyTorch's layers.
@@ -74,13 +67,6 @@ mlir::Attribute ModelTensors::sourceOf(const InputSpec &input, const torch::Stri
   return source;
 }
 
-mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input, const std::string &name,
-                                              ArgumentRole role) {
-  const TensorMeta &meta = metaOf(program_, input);
-  return addArgument(input, weights_.find(input.target, meta),
-                     typeOf(meta, name, symbols_, emitter_), name, role);
-}
-
 mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input,
                                               const torch::StridedTensor &data,
                                               mlir::RankedTensorType type, const std::string &name,
@@ -91,12 +77,28 @@ mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input,
   return argument;
 }
 
-TensorRef ModelTensors::handleOf(mlir::Value value, const InputSpec &input,
-                                 const std::string &name) {
+TensorRef ModelTensors::hold(mlir::Value value, const InputSpec &input,
+                             const torch::StridedTensor &data, const std::string &name) {
   TensorRef tensor = aten::TensorState::create(value);
-  tensor->storage()->name = name;
-  tensor->storage()->isParameter = input.kind == InputSpec::Kind::Parameter;
+  aten::Storage &storage = *tensor->storage();
+  storage.name = name;
+  storage.isBuffer = input.kind == InputSpec::Kind::Buffer;
+  storage.isTrained = input.kind == InputSpec::Kind::Parameter && data.requiresGrad;
+  if (!storage.isTrained) {
+    tensor->setStrides({data.strides.begin(), data.strides.end()});
+    states_.add(name, value);
+  }
+  byEntry_[data.entry].push_back({name, data, tensor});
   return tensor;
+}
+
+const ModelTensors::Held *ModelTensors::heldWith(const torch::StridedTensor &data) const {
+  auto sameEntry = byEntry_.find(data.entry);
+  if (data.isAbsent || data.elementCount() == 0 || sameEntry == byEntry_.end())
+    return nullptr;
+  auto same =
+      llvm::find_if(sameEntry->second, [&](const Held &held) { return held.data.isSameAs(data); });
+  return same == sameEntry->second.end() ? nullptr : &*same;
 }
 
 std::vector<Remark> ModelTensors::remarks() const {
@@ -119,7 +121,11 @@ std::string ModelTensors::tiedTo(const std::string &name) const {
 }
 
 TensorRef ModelTensors::parameterNamed(const InputSpec &input, const std::string &name) {
-  return handleOf(addArgument(input, name, ArgumentRole::Parameter), input, name);
+  const TensorMeta &meta = metaOf(program_, input);
+  torch::StridedTensor data = weights_.find(input.target, meta);
+  ArgumentRole role = states_.isState(name) ? ArgumentRole::State : ArgumentRole::Parameter;
+  mlir::RankedTensorType type = typeOf(meta, name, symbols_, emitter_);
+  return hold(addArgument(input, data, type, name, role), input, data, name);
 }
 
 // Names with the same data are one parameter, under the first of them.
@@ -134,68 +140,80 @@ TensorRef ModelTensors::parameter(const InputSpec &input) {
   }
   if (name != input.target)
     step_.nameAlso(input.target, name);
-  if (auto found = parameters_.find(name); found != parameters_.end())
+  if (auto found = byName_.find(name); found != byName_.end())
     return found->second;
   const InputSpec *source = &input;
   for (const InputSpec &other : program_.inputs)
     if (other.kind == InputSpec::Kind::Parameter && other.target == name)
       source = &other;
   torch::StridedTensor data = weights_.find(source->target, metaOf(program_, *source));
-  for (const auto &[first, other] : data_)
-    if (!data.isAbsent && other.entry == data.entry && other.isSameAs(data))
-      return parameters_[name] = parameters_.at(first);
-  data_.emplace_back(name, data);
+  if (const Held *same = heldWith(data))
+    return byName_[name] = same->tensor;
   for (const std::string &other : weights_.otherNamesOf(source->target))
     if (other != name && !llvm::is_contained(options_.untie, other))
       step_.nameAlso(other, name);
-  return parameters_[name] = parameterNamed(*source, name);
+  return byName_[name] = parameterNamed(*source, name);
 }
 
-// -- buffers --------------------------------------------------------------------------------------
+// -- buffers and constants ------------------------------------------------------------------------
 aten::IValue ModelTensors::buffer(const InputSpec &input) {
   const std::string &name = input.target;
-  if (!written_.contains(name))
-    return constant(input);
-  if (llvm::any_of(states_, [&](const auto &state) { return state.first == name; }))
-    fail("the program takes the buffer '", name, "' twice, expected once");
-  mlir::BlockArgument argument = addArgument(input, name, ArgumentRole::State);
-  TensorRef tensor = handleOf(argument, input, name);
-  tensor->storage()->isState = true;
-  states_.emplace_back(name, State{argument, tensor});
-  return tensor;
-}
-
-void ModelTensors::writeBuffer(const std::string &name, const aten::IValue &value) {
-  for (auto &[buffer, state] : states_)
-    if (buffer == name && value.isTensor() && value.tensor())
-      state.tensor->write(emitter_, value.tensor()->read(emitter_));
-}
-
-void ModelTensors::addStateResults() {
-  for (const auto &[name, state] : states_)
-    step_.addStateResult(state.argument, state.tensor->storage()->contents);
-}
-
-aten::IValue ModelTensors::constant(const InputSpec &input) {
   const TensorMeta &meta = metaOf(program_, input);
-  torch::StridedTensor stored = weights_.find(input.target, meta); // fails on symbolic sizes
-  std::optional<torch::StridedTensor> pairs = torch::pairsOf(stored);
-  if (!pairs)
-    return constantOf(input, stored, typeOf(meta, input.target, symbols_, emitter_));
-  mlir::Type element = graph::fromElementType(*pairs->element, emitter_.b.getContext());
-  TensorRef whole = constantOf(input, *pairs, emitter_.type(emit::toShape(pairs->dims), element));
-  return aten::complexOfPairs(emitter_, whole->read(emitter_));
+  torch::StridedTensor data = weights_.find(name, meta); // fails on symbolic sizes
+  if (std::optional<torch::StridedTensor> pairs = torch::pairsOf(data)) {
+    mlir::Type element = graph::fromElementType(*pairs->element, emitter_.b.getContext());
+    mlir::RankedTensorType type = emitter_.type(emit::toShape(pairs->dims), element);
+    return aten::complexOfPairs(emitter_, firstValue(input, *pairs, type, name));
+  }
+  if (const Held *same = heldWith(data)) {
+    const bool isTrained = same->tensor->storage()->isTrained;
+    return byName_[name] =
+               isTrained ? aten::TensorState::detached(emitter_, same->tensor) : same->tensor;
+  }
+  mlir::Value first = firstValue(input, data, typeOf(meta, name, symbols_, emitter_), name);
+  return byName_[name] = hold(first, input, data, name);
 }
 
-TensorRef ModelTensors::constantOf(const InputSpec &input, const torch::StridedTensor &stored,
-                                   mlir::RankedTensorType type) {
-  const std::string &name = input.target;
-  if (stored.isAbsent)
-    failOnAbsent(name);
-  if (type.getNumElements() * byteSize(*stored.element) > frontend::kMaxConstantBytes)
-    return handleOf(addArgument(input, stored, type, name, ArgumentRole::Constant), input, name);
-  Tensor data = torch::readTensor(weights_.archive(), stored, name);
-  return handleOf(step_.addConstant(name, data), input, name);
+mlir::Value ModelTensors::firstValue(const InputSpec &input, const torch::StridedTensor &data,
+                                     mlir::RankedTensorType type, const std::string &name) {
+  if (states_.isState(name))
+    return addArgument(input, data, type, name, ArgumentRole::State);
+  const bool isLarge =
+      type.getNumElements() * byteSize(*data.element) > frontend::kMaxConstantBytes;
+  if (isLarge || data.isAbsent)
+    return addArgument(input, data, type, name, ArgumentRole::Constant);
+  return step_.addConstant(name, torch::readTensor(weights_.archive(), data, name));
+}
+
+// -- states ---------------------------------------------------------------------------------------
+void ModelTensors::write(const std::string &name, mlir::Value value) {
+  auto found = byName_.find(tiedTo(name));
+  if (found == byName_.end())
+    fail("the program writes to '", name, "', which is not one of its inputs");
+  found->second->write(emitter_, value);
+}
+
+void ModelTensors::reportStates() {
+  for (const auto &[entry, tensors] : byEntry_)
+    for (const Held &held : tensors) {
+      const aten::Storage &storage = *held.tensor->storage();
+      if (!storage.isTrained)
+        states_.setLast(held.name, storage.contents);
+      for (const Held &other : tensors)
+        if (held.data.mayOverlap(other.data) && !held.data.isSameAs(other.data))
+          checkShared(held, other);
+    }
+}
+
+// `a` and `b` are different parts of one memory.
+void ModelTensors::checkShared(const Held &a, const Held &b) {
+  if (a.tensor->storage()->version > 0)
+    fail("the program writes to '", a.name, "', which shares memory with '", b.name,
+         "'; make one of them a copy (clone) before the export");
+  if (a.tensor->storage()->isTrained && !b.tensor->storage()->isTrained)
+    remarks_.push_back(
+        {Remark::Kind::TrainingWarning, b.name,
+         concat("shares memory with the parameter '", a.name, "', but does not change with it")});
 }
 
 } // namespace cleave::pt2

@@ -60,7 +60,7 @@ struct TensorMeta {
   std::vector<Size> sizes, strides;   // strides in elements
   Size offset;
   bool requiresGrad = false;
-  bool isMeta = false; // on PyTorch's meta device: without elements
+  std::string device; // `cpu`; `meta`: without elements
 };
 
 // A graph, the main one or one that a node calls.

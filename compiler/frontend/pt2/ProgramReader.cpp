@@ -86,7 +86,8 @@ TensorMeta readTensorMeta(const Field &field) {
   out.strides = readSizes(field.at("strides"));
   out.offset = readSize(field.at("storage_offset"));
   out.requiresGrad = !field.has("requires_grad") || field.at("requires_grad").boolean();
-  out.isMeta = field.has("device") && field.at("device").at("type").string() == "meta";
+  if (field.has("device"))
+    out.device = field.at("device").at("type").string();
   return out;
 }
 

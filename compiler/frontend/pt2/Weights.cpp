@@ -53,7 +53,7 @@ torch::StridedTensor Weights::find(const std::string &name, const TensorMeta &me
   out.dims = numbers(payload.meta->sizes, name);
   out.strides = numbers(payload.meta->strides, name);
   out.requiresGrad = payload.meta->requiresGrad;
-  out.isAbsent = payload.meta->isMeta;
+  out.isAbsent = payload.meta->device == "meta";
   out.offset = numbers({payload.meta->offset}, name)[0];
   if (out.dims != numbers(meta.sizes, name) || out.elementName != meta.dtypeName)
     fail("the data of '", name, "' are ", out.elementName,

@@ -4,6 +4,7 @@
 #include "compiler/frontend/emit/Failure.h"
 #include "compiler/frontend/step/FileBytes.h"
 #include "dialects/graph/ByPositions.h"
+#include "dialects/graph/F32Region.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
@@ -145,6 +146,7 @@ void eraseUnusedConstants(mlir::func::FuncOp step) {
 void finishStep(mlir::ModuleOp module, const std::string &path,
                 const std::vector<Polynomial> &assumptions) {
   mlir::func::FuncOp step = stepOf(module);
+  buildF32Borders(step);
   findConstants(step);
   dropNeedlessStops(step);
   computeConstants(step, path);

@@ -7,7 +7,7 @@ namespace cleave::frontend {
 
 using mlir::Value;
 
-// The name of the state that counts steps.
+// The name of the state that counts the runs of `forward`.
 static constexpr const char *kCounterName = "random.step";
 
 Value RandomKeys::next() {

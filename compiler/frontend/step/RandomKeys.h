@@ -1,4 +1,5 @@
-// RandomKeys: keys for draws of random numbers that differ from draw to draw and from step to step.
+// RandomKeys: keys for draws of random numbers that differ from draw to draw and from micro-batch
+// to micro-batch.
 #pragma once
 
 #include "compiler/frontend/step/StepBuilder.h"
@@ -9,10 +10,11 @@ class RandomKeys {
 public:
   explicit RandomKeys(StepBuilder &step) : step_(step) {}
 
-  // An int64 scalar: 65536 times the number of the step, plus twice the number of the draw within
-  // it. The next number is unused. Adds the state that counts steps at the first call.
+  // An int64 scalar: 65536 times the number of the micro-batch, plus twice the number of the draw
+  // within it. The next number is unused. Adds the state that counts micro-batches at the first
+  // call.
   mlir::Value next();
-  // Adds the result that increments the step count, if there is one.
+  // Adds the result that increments the count, if there is one.
   void addStateResult();
 
 private:

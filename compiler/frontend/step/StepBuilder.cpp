@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/emit/Emitter.h"
 #include "compiler/frontend/step/FinishStep.h"
+#include "dialects/graph/MicroBatches.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/StopGradient.h"
 
@@ -92,6 +93,7 @@ void StepBuilder::addOutput(mlir::Value value, llvm::StringRef name) {
 void StepBuilder::addStateResult(mlir::BlockArgument state, mlir::Value last) {
   std::string name = nameOf(state).str();
   checkStateType(name, state, last);
+  signature_.setArgAttr(state.getArgNumber(), kPerMicroBatch, b_.getUnitAttr());
   signature_.addResult(last, name, "state", state.getArgNumber());
 }
 

@@ -18,6 +18,14 @@ constexpr int64_t kMaxElements = int64_t(1) << 56;
 constexpr size_t kMaxRank = 32;
 constexpr int64_t kMaxInlineBytes = int64_t(16) << 20;
 
+// The offset of the last element of a tensor that is not empty.
+int64_t lastOffset(const StridedTensor &tensor) {
+  int64_t last = tensor.offset;
+  for (size_t i = 0; i < tensor.dims.size(); ++i)
+    last += (tensor.dims[i] - 1) * tensor.strides[i];
+  return last;
+}
+
 } // namespace
 
 const Entry &entryOf(const Archive &archive, const StridedTensor &tensor, const std::string &name) {
@@ -31,10 +39,7 @@ const Entry &entryOf(const Archive &archive, const StridedTensor &tensor, const 
     fail("the storage '", tensor.entry, "' of '", name, "' has ", entry->bytes, " bytes, expected ",
          wanted, " elements of ", size, "; save the model again");
   // The last element must be within the entry, whatever size the file states for the storage.
-  int64_t last = tensor.offset;
-  for (size_t i = 0; i < tensor.dims.size() && tensor.elementCount() > 0; ++i)
-    last += (tensor.dims[i] - 1) * tensor.strides[i];
-  if (tensor.elementCount() > 0 && uint64_t(last + 1) * uint64_t(size) > entry->bytes)
+  if (tensor.elementCount() > 0 && uint64_t(lastOffset(tensor) + 1) * uint64_t(size) > entry->bytes)
     fail("'", name, "' ends beyond its storage '", tensor.entry, "' of ", entry->bytes,
          " bytes; save the model again");
   return *entry;
@@ -45,6 +50,11 @@ int64_t StridedTensor::elementCount() const {
   for (int64_t dim : dims)
     count *= dim;
   return count;
+}
+
+bool StridedTensor::mayOverlap(const StridedTensor &other) const {
+  return entry == other.entry && elementCount() > 0 && other.elementCount() > 0 &&
+         offset <= lastOffset(other) && other.offset <= lastOffset(*this);
 }
 
 bool StridedTensor::isSameAs(const StridedTensor &other) const {

@@ -24,6 +24,8 @@ struct StridedTensor {
   int64_t elementCount() const;
   // Whether both are the same elements in the same order.
   bool isSameAs(const StridedTensor &other) const;
+  // Whether the ranges of both in one storage overlap.
+  bool mayOverlap(const StridedTensor &other) const;
 };
 
 // The two parts of complex numbers: the elements of a checked tensor as floats, with one dim of

@@ -1,6 +1,7 @@
 // See Builtins.h.
 #include "compiler/frontend/torchscript/Builtins.h"
 
+#include "compiler/frontend/aten/Aten.h"
 #include "compiler/frontend/torchscript/Limits.h"
 
 #include <algorithm>
@@ -201,6 +202,14 @@ std::optional<IValue> deviceType(const IValueList &arguments) {
   return isString(arguments, 0) ? std::optional(arguments[0]) : std::nullopt;
 }
 
+// PyTorch's defaults, by the numbers of torch.dtype.
+std::optional<IValue> autocastType(const IValueList &arguments) {
+  if (!isString(arguments, 0))
+    return std::nullopt;
+  const bool isCuda = arguments[0].string() == "cuda";
+  return IValue(aten::dtypeOf(isCuda ? ElementType::F16 : ElementType::BF16));
+}
+
 template <bool expected> std::optional<IValue> identity(const IValueList &arguments) {
   if (arguments.size() != 2)
     return std::nullopt;
@@ -226,6 +235,7 @@ constexpr Entry kBuiltins[] = {
     {"aten::find", find},
     {"aten::format", format},
     {"aten::get", get},
+    {"aten::get_autocast_dtype", autocastType},
     {"aten::is_autocast_enabled", always<false>},
     {"aten::is_scripting", always<true>},
     {"aten::items", entries<true, true>},

@@ -181,8 +181,11 @@ IValue Evaluator::global(const std::string &qualified) {
 
 IValue Evaluator::attributeOf(const IValue &object, const std::string &name, Frame &frame) {
   if (InstanceRef instance = instanceOf(object)) {
-    if (auto found = instance->attributes.find(name); found != instance->attributes.end())
+    if (auto found = instance->attributes.find(name); found != instance->attributes.end()) {
+      if (!instance->assigned.contains(name))
+        instance->readFirst.insert(name);
       return found->second;
+    }
     const Class &type = *instance->definition.type;
     if (auto found = type.constants.find(name); found != type.constants.end())
       return evaluate(*found->second, frame);

@@ -48,35 +48,36 @@ public:
   frontend::Imported run() {
     inputs_.checkNames();
     // Small buffers are constants, which may decide branches, until one turns out to be written.
-    std::set<std::string> written;
-    while (true) {
-      frontend::StepBuilder step(context_, path_);
-      std::vector<frontend::Remark> remarks = model_.remarks();
-      std::set<std::string> missing = buildStep(step, written, remarks);
-      if (missing.empty()) {
-        for (const auto &[other, parameter] : model_.otherNames())
-          step.nameAlso(other, parameter);
-        return step.finish(std::move(remarks),
-                           "torch.jit, archive version " + versionString(archive_));
-      }
-      written.insert(missing.begin(), missing.end());
-    }
+    std::optional<frontend::StepBuilder> step;
+    std::vector<frontend::Remark> remarks;
+    frontend::buildUntilStatesAreKnown([&](const frontend::StateNames &states) {
+      step.emplace(context_, path_);
+      remarks = model_.remarks();
+      return buildStep(*step, states, remarks);
+    });
+    for (const auto &[other, parameter] : model_.otherNames())
+      step->nameAlso(other, parameter);
+    return step->finish(std::move(remarks),
+                        "torch.jit, archive version " + versionString(archive_));
   }
 
 private:
-  // Returns the buffers that the program writes and that are missing in `written`.
-  std::set<std::string> buildStep(frontend::StepBuilder &step, const std::set<std::string> &written,
-                                  std::vector<frontend::Remark> &remarks) {
+  // Returns the states that were missing (ModelStates::addResults).
+  frontend::StateNames buildStep(frontend::StepBuilder &step, const frontend::StateNames &names,
+                                 std::vector<frontend::Remark> &remarks) {
     emit::Emitter emitter(step.builder(), step.location(), step.evaluator());
     frontend::RandomKeys keys(step);
     aten::Context context{.emitter = emitter, .batchNorm = options_.batchNorm, .random = &keys};
-    ModelValues values(archive_, model_, written, step, emitter);
+    frontend::ModelStates states(step, names);
+    ModelValues values(archive_, model_, states, step, emitter);
     auto constant = [&](const std::string &name) { return values.constant(name); };
     auto locate = [&](const std::string &path, const std::string &op) {
       emitter.loc = locationOf(path, op);
     };
     IValueList inputs = inputs_.add(step);
     InstanceRef model = model_.instantiate([&](size_t index) { return values.addTensor(index); });
+    step.commit(); // messages name arguments
+    KeptAttributes attributes(*model);
     ScriptInterpreter interpreter(program_, {.context = context,
                                              .constant = constant,
                                              .locate = locate,
@@ -87,8 +88,10 @@ private:
     } catch (const UnknownOperator &unknown) {
       failOn(unknown.name);
     }
+    values.reportStates(attributes);
+    states.keepStatistics(context.statistics);
     keys.addStateResult();
-    return values.addStateResults(*model);
+    return states.addResults();
   }
 
   // An operator, and the module that calls it as its child.

@@ -67,6 +67,7 @@ void Model::readPickles() {
 // -- tensors --------------------------------------------------------------------------------------
 void Model::findTensors(const frontend::ImportOptions &options) {
   visitObject(data_.root, "");
+  nameOthers();
   table_.tie(options);
   for (const Node &node : data_.nodes) {
     if (node.kind != NodeKind::Tensor)
@@ -94,6 +95,18 @@ static bool isBuffer(const Class &type, const std::string &name) {
   return contains(type.buffers, name) || (type.base == "Module" && !type.listsBuffers);
 }
 
+// The key of a dictionary or the name of an attribute, as stringOf() writes it.
+static std::string keyText(const Node &key) {
+  switch (key.kind) {
+  case NodeKind::Bool:
+    return key.integer != 0 ? "True" : "False";
+  case NodeKind::Int:
+    return std::to_string(key.integer);
+  default:
+    return key.text;
+  }
+}
+
 // Visits objects depth-first in the order of attributes, the order of PyTorch's named_parameters().
 void Model::visitObject(NodeId id, const std::string &path) {
   const Node &object = data_[id];
@@ -112,6 +125,30 @@ void Model::visitObject(NodeId id, const std::string &path) {
   for (size_t i = 0; i + 1 < object.items.size(); i += 2)
     if (data_[object.items[i + 1]].kind == NodeKind::Object)
       visitObject(object.items[i + 1], attributePath(path, data_[object.items[i]].text));
+}
+
+// Names the tensors that are neither parameters nor buffers by the attribute, and the place in its
+// list or dictionary.
+void Model::nameOthers() {
+  std::set<NodeId> visited;
+  std::vector<std::pair<NodeId, std::string>> open{{data_.root, ""}};
+  while (!open.empty()) {
+    auto [id, path] = std::move(open.back());
+    open.pop_back();
+    const Node &node = data_[id];
+    if (node.kind == NodeKind::Tensor && !table_.named(path))
+      table_.addNamed(Kind::Constant, path, data_.tensors[node.integer]);
+    if (!visited.insert(id).second)
+      continue;
+    const bool isNamed = node.kind == NodeKind::Object || node.kind == NodeKind::Dict;
+    const bool isList = node.kind == NodeKind::List || node.kind == NodeKind::Tuple;
+    const size_t begin = open.size();
+    for (size_t i = 0; isNamed && i + 1 < node.items.size(); i += 2)
+      open.emplace_back(node.items[i + 1], attributePath(path, keyText(data_[node.items[i]])));
+    for (size_t i = 0; isList && i < node.items.size(); ++i)
+      open.emplace_back(node.items[i], attributePath(path, std::to_string(i)));
+    std::reverse(open.begin() + static_cast<std::ptrdiff_t>(begin), open.end()); // depth-first
+  }
 }
 
 // The parameters of a frozen module are constants of the program.

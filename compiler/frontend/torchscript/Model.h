@@ -23,6 +23,8 @@ public:
   std::vector<std::pair<std::string, std::string>> otherNames() const {
     return table_.otherNames();
   }
+  // The tensor of an attribute, `layer1.0.queue`; of an item of a list or dictionary, `caches.2`.
+  std::optional<size_t> tensorNamed(const std::string &path) const { return table_.named(path); }
   const std::vector<frontend::Remark> &remarks() const { return remarks_; }
 
   // The model as objects; tensors are made by `make`. Every call returns new objects.
@@ -47,6 +49,7 @@ private:
   void readPickles();
   void findTensors(const frontend::ImportOptions &options);
   void visitObject(torch::NodeId id, const std::string &path);
+  void nameOthers();
   void findFrozen();
   torch::NodeId constantNode(const std::string &name) const;
 

@@ -16,9 +16,16 @@ IValue ModelValues::handleOf(mlir::Value value, const Stored &stored) {
                   (element == ElementType::F64 || element == ElementType::I64);
   aten::TensorRef handle =
       isNumber ? aten::TensorState::ofPythonNumber(value) : aten::TensorState::create(value);
-  handle->storage()->name = stored.name;
-  handle->storage()->isParameter = stored.kind == Stored::Kind::Parameter;
-  handle->storage()->isState = stored.kind == Stored::Kind::Buffer;
+  aten::Storage &storage = *handle->storage();
+  storage.name = stored.name;
+  storage.isTrained = stored.kind == Stored::Kind::Parameter && stored.tensor.requiresGrad;
+  storage.isBuffer = stored.kind == Stored::Kind::Buffer;
+  if (!storage.isTrained) {
+    const torch::StridedTensor &tensor = stored.tensor;
+    handle->setStrides({tensor.strides.begin(), tensor.strides.end()});
+    states_.add(stored.name, value);
+  }
+  handles_[stored.name] = handle;
   return handle;
 }
 
@@ -31,9 +38,9 @@ mlir::BlockArgument ModelValues::addArgument(const Stored &stored, ElementType e
   mlir::MLIRContext *context = step_.builder().getContext();
   auto type =
       mlir::RankedTensorType::get(stored.tensor.dims, graph::fromElementType(element, context));
-  ArgumentRole role = stored.kind == Stored::Kind::Parameter ? ArgumentRole::Parameter
-                      : written_.contains(stored.name)       ? ArgumentRole::State
-                                                             : ArgumentRole::Constant;
+  ArgumentRole role = states_.isState(stored.name)             ? ArgumentRole::State
+                      : stored.kind == Stored::Kind::Parameter ? ArgumentRole::Parameter
+                                                               : ArgumentRole::Constant;
   mlir::BlockArgument argument = step_.addArgument(role, type, stored.name, origin);
   if (role == ArgumentRole::Parameter && !stored.tensor.requiresGrad)
     step_.freeze(argument);
@@ -44,20 +51,17 @@ IValue ModelValues::addTensor(size_t index, int64_t copy) {
   Stored stored = model_.tensors()[index];
   if (copy > 0)
     stored.name += concat(".", copy);
-  bool isWritten = written_.contains(stored.name);
+  bool isState = states_.isState(stored.name);
   std::optional<torch::StridedTensor> pairs = torch::pairsOf(stored.tensor);
-  const bool isComplex = pairs && !isWritten && stored.kind != Stored::Kind::Parameter;
+  const bool isComplex = pairs && !isState && stored.kind != Stored::Kind::Parameter;
   if (isComplex)
     stored.tensor = *pairs;
   ElementType element = torch::elementOf(stored.tensor, stored.name);
   bool isSmall = stored.tensor.elementCount() * byteSize(element) <= frontend::kMaxConstantBytes;
-  bool isConstant = stored.kind != Stored::Kind::Parameter && !isWritten && isSmall;
+  bool isConstant = stored.kind != Stored::Kind::Parameter && !isState && isSmall;
   mlir::Value value = isConstant ? addConstant(stored) : addArgument(stored, element);
   if (isComplex)
     return aten::complexOfPairs(emitter_, value);
-  if (stored.kind == Stored::Kind::Buffer)
-    buffers_[stored.name] = {
-        value, isWritten ? std::optional(mlir::cast<mlir::BlockArgument>(value)) : std::nullopt};
   return handleOf(value, stored);
 }
 
@@ -78,34 +82,34 @@ IValue ModelValues::constant(const std::string &name) {
 }
 
 // -- states ---------------------------------------------------------------------------------------
-std::set<std::string> ModelValues::addStateResults(const Instance &model) {
-  std::set<const Instance *> visited;
-  std::set<std::string> missing;
-  visitBuffers(model, visited, missing);
-  return missing;
+void ModelValues::reportStates(const KeptAttributes &attributes) {
+  for (const auto &[name, handle] : handles_)
+    if (states_.has(name))
+      states_.setLast(name, handle->storage()->contents);
+  attributes.visitTensors(
+      [&](const std::string &path, const aten::TensorRef &tensor) { report(path, tensor); });
 }
 
-void ModelValues::visitBuffers(const Instance &object, std::set<const Instance *> &visited,
-                               std::set<std::string> &missing) {
-  if (!visited.insert(&object).second)
+void ModelValues::report(const std::string &path, const aten::TensorRef &tensor) {
+  std::optional<size_t> index = model_.tensorNamed(path);
+  if (!index || !handles_.contains(model_.tensors()[*index].name))
     return;
-  for (const auto &[name, value] : object.attributes) {
-    if (InstanceRef child = instanceOf(value))
-      visitBuffers(*child, visited, missing);
-    std::string full = object.path.empty() ? name : object.path + "." + name;
-    auto found = buffers_.find(full);
-    if (found == buffers_.end() || !value.isTensor())
-      continue;
-    Buffer &buffer = found->second;
-    mlir::Value last = value.tensor()->read(emitter_);
-    if (last == buffer.initial)
-      continue;
-    frontend::checkStateType(full, buffer.initial, last);
-    if (!buffer.state)
-      missing.insert(full);
-    else if (!std::exchange(buffer.isReplaced, true))
-      step_.addStateResult(*buffer.state, last);
-  }
+  const Stored &stored = model_.tensors()[*index];
+  auto [left, isFirst] = left_.try_emplace(stored.name, tensor);
+  if (left->second != tensor)
+    fail("'", stored.name, "' and '", path,
+         "' are one tensor before the step and different ones after it; make one of them a copy "
+         "(clone) before the export");
+  const aten::TensorRef &first = handles_.at(stored.name);
+  if (!isFirst || tensor == first)
+    return;
+  if (first->storage()->isTrained)
+    fail("the program assigns another tensor to the parameter '", path,
+         "', which only the optimizer changes");
+  // An attribute that only passes values on within a step is no state.
+  const bool isRead = first->storage()->version > 0 || !states_.isUnread(stored.name);
+  if (states_.has(stored.name) && (stored.kind == Stored::Kind::Buffer || isRead))
+    states_.setLast(stored.name, tensor->read(emitter_));
 }
 
 } // namespace cleave::torchscript

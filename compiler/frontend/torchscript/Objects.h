@@ -6,6 +6,7 @@
 #include "compiler/frontend/torchscript/Program.h"
 
 #include <map>
+#include <set>
 
 namespace cleave::torchscript {
 
@@ -17,6 +18,8 @@ struct Instance : aten::Object {
   Definition definition;
   std::string path; // of a module, from the model on: `layer1.0.conv1`; empty for the model itself
   std::map<std::string, IValue> attributes;
+  // Attributes that the program read before it set them, and those that it set.
+  std::set<std::string> readFirst, assigned;
 };
 using InstanceRef = std::shared_ptr<Instance>;
 

@@ -1,7 +1,9 @@
 // ScriptInterpreter.h: statements, and calls of methods, functions and constructors.
+#include "compiler/frontend/emit/Emitter.h"
 #include "compiler/frontend/torchscript/Builtins.h"
 #include "compiler/frontend/torchscript/Nesting.h"
 #include "compiler/frontend/torchscript/ScriptInterpreter.h"
+#include "dialects/graph/F32Region.h"
 
 #include "llvm/ADT/ScopeExit.h"
 
@@ -174,8 +176,15 @@ ScriptInterpreter::Flow ScriptInterpreter::runWhile(const Statement &statement, 
   }
 }
 
-// Runs the body. no_grad and enable_grad switch gradients; other contexts have no effect but that
-// of their __enter__.
+// Whether the object disables torch.autocast.
+static bool disablesAutocast(const Instance &object, llvm::StringRef name) {
+  auto enabled = object.attributes.find("_enabled");
+  return name == "autocast" && enabled != object.attributes.end() && enabled->second.isBool() &&
+         !enabled->second.boolean();
+}
+
+// Runs the body. no_grad and enable_grad switch gradients, and a disabled autocast lets the ops
+// stay f32; other contexts have no effect but that of their __enter__.
 ScriptInterpreter::Flow ScriptInterpreter::runWith(const Statement &statement, Frame &frame) {
   IValue context = evaluator_.evaluate(*statement.value, frame);
   InstanceRef object = instanceOf(context);
@@ -189,6 +198,9 @@ ScriptInterpreter::Flow ScriptInterpreter::runWith(const Statement &statement, F
   llvm::scope_exit restore([&, before = gradients] { gradients = before; });
   if (isNoGrad || isGrad)
     gradients = isGrad;
+  std::optional<graph::F32RegionScope> region;
+  if (object && disablesAutocast(*object, name))
+    region.emplace(services_.context.emitter.b, /*isInside=*/true);
   return run(statement.body, frame);
 }
 
@@ -225,6 +237,7 @@ void ScriptInterpreter::setAttribute(const IValue &object, const std::string &na
   limits_.checkCertain("sets the attribute '" + name + "'");
   limits_.checkFits(value, object);
   instance->attributes[name] = std::move(value);
+  instance->assigned.insert(name);
 }
 
 void ScriptInterpreter::setItem(const IValue &container, const IValue &key, IValue value) {

@@ -82,19 +82,13 @@ std::optional<size_t> TensorTable::sameAs(const StridedTensor &tensor) const {
 
 std::vector<Remark> overlaps(const std::vector<Stored> &tensors) {
   std::vector<Remark> remarks;
-  auto end = [](const StridedTensor &tensor) {
-    int64_t last = tensor.offset;
-    for (size_t i = 0; i < tensor.dims.size(); ++i)
-      last += (tensor.dims[i] - 1) * tensor.strides[i];
-    return last;
-  };
   std::map<std::pair<std::string, int64_t>, const Stored *> byPlace;
   for (const Stored &stored : tensors)
     if (stored.kind == Stored::Kind::Parameter && stored.tensor.elementCount() > 0)
       byPlace[{stored.tensor.entry, stored.tensor.offset}] = &stored;
   const Stored *before = nullptr;
   for (const auto &[place, stored] : byPlace) {
-    if (before && before->tensor.entry == place.first && end(before->tensor) >= place.second)
+    if (before && before->tensor.mayOverlap(stored->tensor))
       remarks.push_back(
           {Remark::Kind::TrainingWarning, stored->name,
            concat("shares memory with '", before->name, "', but is trained apart from it")});

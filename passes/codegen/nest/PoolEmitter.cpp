@@ -130,8 +130,10 @@ private:
     Value none =
         arith::CmpIOp::create(b_, k_.loc(), arith::CmpIPredicate::slt, carried[1], k_.constant(0));
     Value above = arith::CmpFOp::create(b_, k_.loc(), arith::CmpFPredicate::OGT, value, carried[0]);
-    Value take = arith::AndIOp::create(b_, k_.loc(), inside,
-                                       arith::OrIOp::create(b_, k_.loc(), none, above));
+    Value isNan = arith::CmpFOp::create(b_, k_.loc(), arith::CmpFPredicate::UNO, value, value);
+    Value better =
+        arith::OrIOp::create(b_, k_.loc(), none, arith::OrIOp::create(b_, k_.loc(), above, isNan));
+    Value take = arith::AndIOp::create(b_, k_.loc(), inside, better);
     return {arith::SelectOp::create(b_, k_.loc(), take, value, carried[0]),
             arith::SelectOp::create(b_, k_.loc(), take, position, carried[1])};
   }

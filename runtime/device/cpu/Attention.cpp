@@ -74,6 +74,7 @@ private:
                                  : AttentionElement::F32;
   }
   bool isF32() const { return element_ == AttentionElement::F32; }
+  bool isBiasF32() const { return at_.biasDtype == DType::F32; }
 
   int64_t blocks() const { return (op_.queries() + kAttentionBlock - 1) / kAttentionBlock; }
 
@@ -140,11 +141,12 @@ private:
                   .value = view(op_.value(), at_.value, group),
                   .result = view(op_.result(), at_.result, indices),
                   .lse = viewOf(op_.lse(), at_.lse, indices, true),
-                  .bias = view(op_.bias(), at_.bias, indices),
+                  .bias = viewOf(op_.bias(), at_.bias, indices, isBiasF32()),
                   .grad = view(op_.grad(), at_.grad, indices),
                   .queryGrad = view(op_.query_grad(), at_.queryGrad, indices),
                   .keyGrad = view(op_.key_grad(), at_.keyGrad, group),
-                  .valueGrad = view(op_.value_grad(), at_.valueGrad, group)};
+                  .valueGrad = view(op_.value_grad(), at_.valueGrad, group),
+                  .isBiasF32 = isBiasF32()};
     int rows = int(indices.size());
     if (at_.mask) {
       t.mask = static_cast<const uint8_t *>(at_.mask) + offsetOf(op_.mask(), indices);

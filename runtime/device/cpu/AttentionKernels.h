@@ -145,6 +145,12 @@ inline void hide(Scores &scores, Scores *visible, const AttentionNumbers &n, con
   }
 }
 
+template <class E> inline void addBias(Scores &scores, HeadView bias, Range queries, Range keys) {
+  for (int64_t c = 0; c < keys.count; ++c)
+    for (int64_t r = 0; r < queries.count; ++r)
+      scores.at[c][r] += get<E>(bias, queries.begin + r, keys.begin + c);
+}
+
 // The scores of a block; with `visible`, also which are visible (Sight::Some only).
 template <class E>
 inline void computeScores(Scores &scores, Scores *visible, const AttentionNumbers &n,
@@ -159,9 +165,10 @@ inline void computeScores(Scores &scores, Scores *visible, const AttentionNumber
   for (int64_t c = 0; c < keys.count; ++c)
     for (int64_t r = 0; r < kBlock; r += kLanes)
       store(&scores.at[c][r], load(&scores.at[c][r]) * n.scale);
-  for (int64_t c = 0; t.bias.data && c < keys.count; ++c)
-    for (int64_t r = 0; r < queries.count; ++r)
-      scores.at[c][r] += get<E>(t.bias, queries.begin + r, keys.begin + c);
+  if (t.bias.data && t.isBiasF32)
+    addBias<F32>(scores, t.bias, queries, keys);
+  else if (t.bias.data)
+    addBias<E>(scores, t.bias, queries, keys);
   if (sight == Sight::Some)
     hide(scores, visible, n, t, queries, keys);
 }

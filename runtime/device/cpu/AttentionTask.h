@@ -17,10 +17,11 @@ struct HeadView {
   int64_t rows = 0, columns = 0;
 };
 
-// The tensors of one head of the query; absent ones have no data. `lse` and the gradients that are
-// computed are f32, the others have the element type of the kernel.
+// The tensors of one head of the query; absent ones have no data. `lse`, the gradients that are
+// computed and, with `isBiasF32`, the bias are f32, the others have the element type of the kernel.
 struct HeadTensors {
   HeadView query, key, value, result, lse, bias, grad, queryGrad, keyGrad, valueGrad;
+  bool isBiasF32 = false;
   const uint8_t *mask = nullptr;
   int64_t maskRows = 0, maskColumns = 0;
   // The position of the head's first score in the scores of all ranks, for dropout.

@@ -178,9 +178,10 @@ private:
     for (size_t i = 0; i < layout.dims.size(); ++i)
       if (layout.strides[i] == 0)
         layout.dims[i] = 1, layout.strides[i] = 1;
+    CLEAVE_TRY_ASSIGN(int type, dnnType(operands_.biasDtype));
     CLEAVE_TRY_ASSIGN(
         Tensor bias,
-        graph_.inMemory(layout, type_, startOf(operands_.bias, a_.bias(), operands_.dtype)));
+        graph_.inMemory(layout, type, startOf(operands_.bias, a_.bias(), operands_.biasDtype)));
     return graph_.pointwise(dnn::kAdd, scores, bias);
   }
 

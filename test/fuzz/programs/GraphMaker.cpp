@@ -36,7 +36,7 @@ GraphMaker::GraphMaker(Choices &choices, MLIRContext &context, bool hasRoles)
                                        : Type(b_.getBF16Type());
   for (uint32_t count = 1 + choices_.below(4); count > 0; --count)
     sizes_.push_back(choices_.pick(kSizes));
-  if (!hasRoles && choices_.chance(3))
+  if (choices_.chance(hasRoles ? 6 : 3))
     sizes_.push_back(0);
   mostElements_ = hasRoles ? 600 : 1200;
   if (!hasRoles && choices_.chance(1)) {

@@ -22,6 +22,7 @@ Type typeOf(Value value, const Sizes &shape) {
 // Indices into a table with `rows` rows; some are out of range.
 Value indicesFor(GraphMaker &m, const Sizes &shape, int64_t rows) {
   bool outside = m.choose().chance(20);
+  rows = std::max<int64_t>(rows, 1); // of a table without rows, all are out of range
   return m.integers(shape, outside ? -1 : 0, outside ? rows + 1 : rows);
 }
 
@@ -60,8 +61,9 @@ void addSlice(GraphMaker &m) {
   Sizes shape = graph::staticShapeOf(x);
   uint32_t dim = anyDim(m, x);
   auto size = static_cast<uint32_t>(shape[dim]);
-  uint32_t start = m.choose().below(size), stride = 1 + m.choose().below(3);
-  shape[dim] = 1 + m.choose().below((size - start - 1) / stride + 1);
+  uint32_t start = m.choose().below(std::max(size, 1u)), stride = 1 + m.choose().below(3);
+  bool isEmpty = size == 0 || m.choose().chance(2);
+  shape[dim] = isEmpty ? 0 : 1 + m.choose().below((size - start - 1) / stride + 1);
   m.add(graph::SliceOp::create(m.builder(), m.loc(), typeOf(x, shape), x, dim, Polynomial(start),
                                stride),
         m.bound(x));

@@ -1,5 +1,6 @@
 #include "test/fuzz/programs/Reference.h"
 
+#include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Step.h"
 
@@ -55,7 +56,7 @@ std::vector<Tensor> ProgramData::inputs(int64_t step, int64_t slot) const {
 std::vector<Ensemble> firstValues(func::FuncOp step) {
   std::vector<Ensemble> values;
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    if (graph::isPerMicroBatch(step, i))
+    if (graph::isFed(step, i))
       continue;
     std::optional<graph::TensorOrigin> origin = graph::originOf(step, i);
     Tensor tensor(graph::toElementType(graph::elementTypeOf(step.getArgument(i))),
@@ -82,7 +83,7 @@ static std::vector<size_t> persistentPositions(func::FuncOp step) {
   std::vector<size_t> positions(step.getNumArguments());
   size_t next = 0;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (!graph::isPerMicroBatch(step, i))
+    if (!graph::isFed(step, i))
       positions[i] = next++;
   return positions;
 }

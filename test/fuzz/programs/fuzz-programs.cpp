@@ -60,6 +60,8 @@ bool dependsOnParameter(GraphMaker &m, Value value) {
   return false;
 }
 
+bool hasElements(Value value) { return !llvm::is_contained(graph::staticShapeOf(value), 0); }
+
 // Adds outputs and, for training, the losses on them.
 void addOutputs(GraphMaker &m, ProgramSpec &spec, SmallVector<Value> &results) {
   Choices &choices = m.choose();
@@ -70,10 +72,10 @@ void addOutputs(GraphMaker &m, ProgramSpec &spec, SmallVector<Value> &results) {
     return;
   }
   for (uint32_t count = 1 + choices.below(2); count > 0; --count) {
-    Value value = m.find([&](Value v) {
-      return graph::elementTypeOf(v) == m.floatType() && dependsOnParameter(m, v);
+    Value value = m.find([&](Value v) { // the loss of nothing is no number
+      return graph::elementTypeOf(v) == m.floatType() && hasElements(v) && dependsOnParameter(m, v);
     });
-    value = m.limited(value ? value : m.anyFloat(), 30);
+    value = m.limited(value ? value : m.argument({2}), 30);
     std::string name = "o" + std::to_string(results.size());
     uint32_t kind = choices.below(3);
     if (kind == 2 && graph::rankOf(value) > 1) {

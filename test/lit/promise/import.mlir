@@ -175,6 +175,17 @@ func.func @step(%lr: tensor<f32> {graph.name = "lr", graph.role = "hyperparamete
 func.func @step(%lr: tensor<f64> {graph.name = "lr", graph.role = "hyperparameter"}) { return }
 
 // -----
+// S10: an input that holds all of one that is not there
+// expected-error @+1 {{import S10: label 'y/step' holds all of 'y', expected an input or label of fewer rows and otherwise its type}}
+func.func @step(%all: tensor<8xi64> {graph.name = "y/step", graph.role = "label", graph.all_of = "y"}) { return }
+
+// -----
+// S10: an input whose rows are not those of several micro-batches
+// expected-error @+1 {{import S10: label 'y/step' holds all of 'y', expected an input or label of fewer rows and otherwise its type}}
+func.func @step(%y: tensor<3xi64> {graph.name = "y", graph.role = "label"},
+                %all: tensor<8xi64> {graph.name = "y/step", graph.role = "label", graph.all_of = "y"}) { return }
+
+// -----
 // S3: two hyperparameters of one name
 // expected-error @+1 {{import S3: two arguments have the name 'lr'}}
 func.func @step(%a: tensor<f64> {graph.name = "lr", graph.role = "hyperparameter", graph.source = {fill = 1.0 : f64}},

@@ -90,3 +90,12 @@ func.func @step(%x: tensor<f32> {graph.name = "x", graph.role = "input"})
   %1 = graph.accumulate %0 count 3 : tensor<f32>
   return %1 : tensor<f32>
 }
+
+// -----
+// P7: a border of a region of f32
+func.func @step(%x: tensor<f32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<f32> {graph.name = "loss", graph.role = "loss"}) {
+  // expected-error @+1 {{train P7: graph.enter_f32 is left, expected none after --dtype was applied}}
+  %0 = graph.enter_f32 %x : tensor<f32>
+  return %0 : tensor<f32>
+}

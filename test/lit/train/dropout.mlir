@@ -2,7 +2,7 @@
 // RUN: cleave-opt "--cleave-train-step=loss=mse:y optimizer=sgd:lr=0.5" %s | FileCheck %s
 
 // CHECK-LABEL: func.func @step(
-// CHECK-SAME: %[[COUNT:arg[0-9]+]]: tensor<f64> {graph.name = "dropout.micro_batch", graph.role = "state"
+// CHECK-SAME: %[[COUNT:arg[0-9]+]]: tensor<f64> {graph.name = "dropout.micro_batch", graph.per_micro_batch, graph.role = "state"
 // CHECK: %[[NUMBER:.*]] = graph.add %[[COUNT]], %
 // CHECK: %[[FIRST:.*]] = graph.cast %{{.*}} : tensor<f64> -> tensor<i64>
 // CHECK: %[[X:.*]] = graph.dropout %{{.*}} seed %[[FIRST]] {rate = 5.000000e-01 : f64}

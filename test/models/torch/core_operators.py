@@ -22,11 +22,9 @@ TABLES = pathlib.Path(__file__).resolve().parents[3] / "compiler/frontend/aten"
 
 SHAPE = "the result's shape depends on data"
 GRADIENT = "a gradient: Cleave takes gradients of the forward computation itself"
-STRIDE = "places in memory, which Cleave does not have"
 # operator -> why it is not imported
 MISSING = {
     "_adaptive_avg_pool2d_backward": GRADIENT,
-    "_pdist_forward": "pairs of rows, half of a matrix: use torch.cdist",
     "avg_pool2d_backward": GRADIENT,
     "convolution_backward": GRADIENT,
     "embedding_dense_backward": GRADIENT,
@@ -34,9 +32,6 @@ MISSING = {
     "native_group_norm_backward": GRADIENT,
     "native_layer_norm_backward": GRADIENT,
     "nonzero": SHAPE,
-    "randperm": "a random order: Cleave draws numbers, not permutations",
-    "sym_storage_offset": STRIDE,
-    "sym_stride": STRIDE,
 }
 
 

@@ -12,6 +12,7 @@ from corner_values import KINKS
 from corners_elementwise import ELEMENTWISE, KINK_FUNCTIONS, REDUCTIONS, TYPES
 from corners_indexing import ALIASES, INDEXING, WRITES
 from corners_layers import ATTENTION, CONVOLUTION, LOSSES, MOVEMENT, NORMS, POOLS, RECURRENT, RESIZE, SAMPLING
+from corners_operators import BAGS, CONTROL, COUNTS, FUNCTIONS, PLACES, SIGNALS
 
 
 class Corners(nn.Module):
@@ -29,11 +30,14 @@ def draw():
     return (torch.arange(6),)
 
 
+# Also recorded in operators/, so that they are compared without PyTorch (record_operators.py).
+OPERATORS = {"bags": BAGS, "places": PLACES, "counts": COUNTS, "functions": FUNCTIONS, "signals": SIGNALS, "control": CONTROL}
+
 FAMILIES = {
     "kinks": {name: (KINKS, lambda p, i, f=function: f(p)) for name, function in KINK_FUNCTIONS.items()},
     "elementwise": ELEMENTWISE, "types": TYPES, "reductions": REDUCTIONS, "indexing": INDEXING, "writes": WRITES, "aliases": ALIASES, "losses": LOSSES,
     "convolution": CONVOLUTION, "pools": POOLS, "resize": RESIZE, "sampling": SAMPLING, "norms": NORMS, "recurrent": RECURRENT,
-    "attention": ATTENTION, "movement": MOVEMENT,
+    "attention": ATTENTION, "movement": MOVEMENT, **OPERATORS,
 }
 
 

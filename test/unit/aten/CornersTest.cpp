@@ -125,7 +125,7 @@ TEST_CASE("a write without gradients keeps the gradient of the former contents")
 TEST_CASE("a parameter is not written in place") {
   AtenBench b;
   IValue weight = b.counted({2});
-  weight.tensor()->storage()->isParameter = true;
+  weight.tensor()->storage()->isTrained = true;
   weight.tensor()->storage()->name = "fc.weight";
   CHECK_THAT(b.problem("aten::mul_", {weight, 2.0}),
              Catch::Contains("the parameter 'fc.weight', which only the optimizer changes"));

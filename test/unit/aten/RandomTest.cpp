@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <set>
@@ -117,10 +118,26 @@ TEST_CASE("numbers are in their range, and others in every step") {
   CHECK(std::set<double>(whole.begin(), whole.end()) == std::set<double>{3, 4, 5, 6});
 }
 
+TEST_CASE("a permutation has every number once, in an order that changes with the step") {
+  Numbers order = drawn("aten::randperm", {int64_t(100)}), sorted = order;
+  std::sort(sorted.begin(), sorted.end());
+  for (size_t i = 0; i < sorted.size(); ++i)
+    CHECK(sorted[i] == static_cast<double>(i));
+  CHECK(order != sorted);
+  CHECK(order != drawn("aten::randperm", {int64_t(100)}, 1));
+}
+
 TEST_CASE("numbers are drawn in place") {
   CHECK(std::abs(meanOf(drawnInPlace("aten::uniform_", {2.0, 4.0})) - 3) < 0.05);
   CHECK(std::abs(deviationOf(drawnInPlace("aten::normal_", {5.0, 2.0})) - 2) < 0.1);
   CHECK(std::abs(meanOf(drawnInPlace("aten::exponential_", {2.0})) - 0.5) < 0.05);
+  CHECK(std::abs(meanOf(drawnInPlace("aten::geometric_", {0.25})) - 4) < 0.2);
+  CHECK(std::abs(meanOf(drawnInPlace("aten::random_", {int64_t(2), int64_t(5)})) - 3) < 0.1);
+  CHECK(std::abs(meanOf(drawnInPlace("aten::log_normal_", {0.0, 0.5})) - std::exp(0.125)) < 0.05);
+  Numbers cauchy = drawnInPlace("aten::cauchy_", {1.0, 2.0}); // half of them within 2 of 1
+  auto within = std::count_if(cauchy.begin(), cauchy.end(),
+                              [](double number) { return std::abs(number - 1) < 2; });
+  CHECK(std::abs(static_cast<double>(within) / 4000 - 0.5) < 0.03);
 }
 
 TEST_CASE("each element may have a probability of its own") {

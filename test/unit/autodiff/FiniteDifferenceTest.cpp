@@ -35,6 +35,8 @@ static const std::set<std::string> kWithoutRule = {
     "graph.attention_grad", // gradients themselves
     "graph.sgd",
     "graph.adam", // behind the gradients
+    "graph.enter_f32",
+    "graph.leave_f32", // dropped before differentiation
     "graph.fusion",
     "graph.yield", // formed after differentiation
 };

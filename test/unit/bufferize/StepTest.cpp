@@ -37,6 +37,21 @@ struct Bufferized {
 
 } // namespace
 
+TEST_CASE("a state that becomes another view of itself is copied twice, one in place not at all") {
+  auto copies = [](const std::string &op) {
+    Bufferized result(R"(func.func @step(
+        %q: tensor<3x3xf32> {graph.name = "q", graph.role = "state", graph.source = {fill = 1.0 : f64}})
+        -> (tensor<3x3xf32> {graph.name = "q", graph.role = "state", graph.alias = 0 : i64}) {
+      %0 = )" + op + R"( tensor<3x3xf32>
+      return %0 : tensor<3x3xf32>
+    })");
+    return result.count<program::CopyOp>() + result.count<program::LaunchOp>();
+  };
+  CHECK(copies("graph.reverse %q dim 1 :") == 2);
+  CHECK(copies("graph.transpose %q by [1, 0] : tensor<3x3xf32> ->") == 2);
+  CHECK(copies("graph.transpose %q by [0, 1] : tensor<3x3xf32> ->") == 0);
+}
+
 TEST_CASE("heads are split and joined by strides: attention copies nothing") {
   Bufferized result(R"(func.func @step(
       %x: tensor<2x4x24xf32> {graph.name = "x", graph.role = "input"},

@@ -11,7 +11,7 @@ using namespace cleave;
 using namespace cleave::data;
 
 static const std::vector<InputDescription> kFed{{"x", DType::F32, {2, 3}},
-                                                {"y", DType::I64, {2}, 10, true}};
+                                                {"y", DType::I64, {2}, 10, true, 0, -100}};
 
 // One batch of the two inputs, in the format of the file's ending.
 static std::string batch(const Folder &folder, const std::string &ending, std::vector<int32_t> y,

@@ -184,12 +184,33 @@ TEST_CASE("values that do not fit the input or its vocabulary are named") {
   CHECK(fill({"t", DType::I32, {1, 2}, 256}).message() ==
         "found token 300 for input `t` in sample 1 of " + (folder / "t.npz") +
             ", expected 0 to 255");
-  CHECK(fill({"t", DType::I32, {1, 2}, 256, true}).message() ==
+  CHECK(fill({"t", DType::I32, {1, 2}, 256, true, 0, -100}).message() ==
         "found label 300 for input `t` in sample 1 of " + (folder / "t.npz") +
             ", expected 0 to 255, or -100 to ignore it");
   CHECK(fill({"h", DType::I32, {1, 2}}).message() ==
         (folder / "t.npz") + ", input `h`: i32 cannot hold 5000000000");
-  CHECK(fill({"t.label", DType::I32, {1, 2}, 256}));
+  CHECK(fill({"t.label", DType::I32, {1, 2}, 256, true, 0, -100}));
+}
+
+TEST_CASE("only the value that the losses ignore is permitted beside the vocabulary") {
+  Folder folder;
+  std::vector<int64_t> values{1, 255, -100, -3};
+  REQUIRE(writeNpz(folder / "y.npz", {{"y", DType::I64, {4}, values.data()}}));
+  auto problemAt = [&](int64_t sample, InputDescription input) {
+    auto source = DataSource::open({{folder / "y.npz"}}, {std::move(input)});
+    REQUIRE(source);
+    int64_t value = 0;
+    return (*source)->fill(0, sample, 0, {0}, {1}, &value).message();
+  };
+  const InputDescription label{"y", DType::I64, {1}, 4, true, 0, 255},
+      index{"y", DType::I64, {1}, 4, false, -4};
+  CHECK(problemAt(1, label).empty());
+  CHECK(problemAt(2, label) == "found label -100 for input `y` in sample 2 of " +
+                                   (folder / "y.npz") + ", expected 0 to 3, or 255 to ignore it");
+  CHECK(problemAt(3, index).empty());
+  CHECK(problemAt(2, index) == "found token -100 for input `y` in sample 2 of " +
+                                   (folder / "y.npz") + ", expected -4 to 3");
+  CHECK_THAT(problemAt(2, {"y", DType::I64, {1}, 4, true}), Catch::EndsWith("expected 0 to 3"));
 }
 
 // Files s0.npz and s1.npz with three and seven of the samples of writeTen(), and a mask.
@@ -299,6 +320,7 @@ TEST_CASE("the last batch is padded, dropped, or goes on with the next epoch") {
   auto inputs = kInputs;
   inputs[1].vocabulary = 10;
   inputs[1].label = true;
+  inputs[1].ignored = 255;
   auto open = [&](LastBatch lastBatch) {
     DataOptions options{{writeTen(folder)}};
     options.lastBatch = lastBatch;
@@ -310,7 +332,7 @@ TEST_CASE("the last batch is padded, dropped, or goes on with the next epoch") {
   CHECK(labelsOf(*open(LastBatch::Wrap), 2, 0) == std::vector<int32_t>{8, 9, 0, 1});
   CHECK(labelsOf(*open(LastBatch::Drop), 2, 0) == std::vector<int32_t>{0, 1, 2, 3});
   auto padded = open(LastBatch::Pad);
-  CHECK(labelsOf(*padded, 2, 0) == std::vector<int32_t>{8, 9, -100, -100});
+  CHECK(labelsOf(*padded, 2, 0) == std::vector<int32_t>{8, 9, 255, 255});
   CHECK(labelsOf(*padded, 3, 0) == std::vector<int32_t>{0, 1, 2, 3});
   std::vector<float> x(24);
   REQUIRE(padded->fill(0, 2, 0, {0, 0, 0}, {4, 2, 3}, x.data()));
@@ -331,7 +353,15 @@ TEST_CASE("a last batch that cannot be padded or dropped is refused") {
       "a step; give more data, compile with a smaller batch, or use pad or wrap");
   CHECK_THAT(refused(LastBatch::Pad, kInputs, 1),
              Catch::Contains("no labels that a loss could ignore"));
-  CHECK_THAT(refused(LastBatch::Pad, kInputs, 2), Catch::Contains("2 micro-batches per step"));
   CHECK_THAT(refused(LastBatch::Pad, {{"x", DType::F32, {4, 2, 3}, {}, true}}, 1),
              Catch::Contains("cannot ignore values of the label `x`, which is f32[4, 2, 3]"));
+  auto labelled = kInputs;
+  labelled[1].vocabulary = 10;
+  labelled[1].label = true;
+  CHECK_THAT(refused(LastBatch::Pad, labelled, 1), Catch::Contains("with one ignore-index"));
+  DataOptions options{{path}};
+  options.lastBatch = LastBatch::Pad;
+  options.noPadding = "batch norms count every sample";
+  CHECK(problem(options, labelled) ==
+        "--last-batch pad: batch norms count every sample; use --last-batch drop or wrap");
 }

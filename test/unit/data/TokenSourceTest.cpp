@@ -120,13 +120,14 @@ TEST_CASE("a last batch of windows is padded with labels that the loss ignores")
   options.lastBatch = LastBatch::Pad;
   auto inputs = kTokens;
   inputs[1].vocabulary = 128;
+  inputs[1].ignored = -1;
   auto source = DataSource::open(options, inputs);
   INFO(source.status().message());
   REQUIRE(source);
   CHECK((*source)->samples() == 3);
   std::vector<int64_t> labels(8);
   REQUIRE((*source)->fill(1, 1, 0, {0, 0}, {2, 4}, labels.data()));
-  CHECK(labels == std::vector<int64_t>{'j', 'k', 'l', 'm', -100, -100, -100, -100});
+  CHECK(labels == std::vector<int64_t>{'j', 'k', 'l', 'm', -1, -1, -1, -1});
   CHECK(text(**source, 0, 2, {0, 0}, {2, 4}) == "abcdefgh"); // the next epoch begins
 }
 

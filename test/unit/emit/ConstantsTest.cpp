@@ -91,13 +91,16 @@ TEST_CASE("division rounds down like Python or towards zero like C") {
   CHECK(valuesOf(at, floorRemainder(at.e, x, y)) == Numbers{1, 1, -1, -1, 0});
 }
 
-TEST_CASE("einsum takes diagonals and broadcasts under an ellipsis") {
+TEST_CASE("einsum takes diagonals and broadcasts dims of size 1") {
   Building at;
   Value square = floats(at, {2, 2}, {1, 2, 3, 4});
   CHECK(valuesOf(at, einsum(at.e, "ii->i", {square})) == Numbers{1, 4});
   CHECK(valuesOf(at, einsum(at.e, "ii", {square})) == Numbers{5});
   Value row = floats(at, {1, 2}, {10, 20});
   CHECK(valuesOf(at, einsum(at.e, "...a,...a->...", {square, row})) == Numbers{50, 110});
+  Value column = at.e.slice(square, 1, 0, 1); // dims of size 1 broadcast
+  CHECK(valuesOf(at, einsum(at.e, "ab,cb->ac", {square, column})) == Numbers{3, 9, 7, 21});
+  CHECK(valuesOf(at, einsum(at.e, "ab,ab->ab", {column, square})) == Numbers{1, 2, 9, 12});
 }
 
 TEST_CASE("rolled elements re-enter at the other end") {

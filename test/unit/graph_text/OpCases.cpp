@@ -478,9 +478,11 @@ std::vector<OpCase> fusions() {
        "tensor<6xf64>"}};
 }
 
-// Gradient stops.
-std::vector<OpCase> stops() {
-  return {{"%x: tensor<3x4xf64>", "%y = graph.stop_gradient %x : tensor<3x4xf64>", kMatrix}};
+// Identities that mark where gradients stop, and where a region computes in f32.
+std::vector<OpCase> marks() {
+  return {{"%x: tensor<3x4xf64>", "%y = graph.stop_gradient %x : tensor<3x4xf64>", kMatrix},
+          {"%x: tensor<3x4xf32>", "%y = graph.enter_f32 %x : tensor<3x4xf32>", "tensor<3x4xf32>"},
+          {"%x: tensor<3x4xf32>", "%y = graph.leave_f32 %x : tensor<3x4xf32>", "tensor<3x4xf32>"}};
 }
 
 } // namespace
@@ -497,7 +499,7 @@ std::vector<OpCase> differentiableCases() {
 std::vector<OpCase> allCases() {
   std::vector<OpCase> cases = differentiableCases();
   for (auto family :
-       {truthValuesAndIntegers, sources, poolGradients, attentionGradients, fusions, stops})
+       {truthValuesAndIntegers, sources, poolGradients, attentionGradients, fusions, marks})
     for (OpCase &c : family())
       cases.push_back(std::move(c));
   return cases;

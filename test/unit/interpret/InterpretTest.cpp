@@ -112,6 +112,29 @@ TEST_CASE("micro-batches are summed; ops after the sums and ops independent of t
   CHECK((*results)[2].values[0] == 107);
 }
 
+// States that forward writes: one counts micro-batches, one has the other's value before the last.
+static const char *kCounting = R"(func.func @step(
+    %count: tensor<f32> {graph.name = "count", graph.role = "state", graph.per_micro_batch},
+    %before: tensor<f32> {graph.name = "before", graph.role = "state", graph.per_micro_batch},
+    %x: tensor<f32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<f32> {graph.alias = 0 : i64, graph.role = "state"},
+        tensor<f32> {graph.alias = 1 : i64, graph.role = "state"}, tensor<f32> {graph.role = "metric"}) {
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %next = graph.add %count, %one : tensor<f32>
+  %sum = graph.accumulate %x count 3 : tensor<f32>
+  return %next, %count, %sum : tensor<f32>, tensor<f32>, tensor<f32>
+})";
+
+TEST_CASE("states that forward writes are replaced after each micro-batch, read or not") {
+  GraphText text(kCounting);
+  Tensor number = floats({}, {1});
+  auto results = interpret::runStep(text.function(), {floats({}, {5}), floats({}, {0})},
+                                    {{number}, {number}, {number}});
+  REQUIRE(results.isOk());
+  CHECK((*results)[0].values[0] == 8);
+  CHECK((*results)[1].values[0] == 7);
+}
+
 TEST_CASE("a step's missing arguments are named") {
   GraphText text(kAccumulating);
   CHECK(interpret::runStep(text.function(), {Tensor(ElementType::F64, {}, 4), floats({}, {100})},

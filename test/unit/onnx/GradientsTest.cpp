@@ -109,6 +109,44 @@ TEST_CASE("norms of zeros have gradients") {
   CHECK(gradientOf(makeNode("LpNormalization", {"x"}, {"y"}), {0, 0}) == std::vector<double>{1, 1});
 }
 
+// y = f(x, 0, 1) of one node with two bounds, exported from a call of `target`.
+std::vector<double> gradientOfBounded(Node node, const std::string &target,
+                                      const std::vector<double> &x) {
+  if (!target.empty())
+    node.metadata["pkg.torch.onnx.fx_node"] =
+        "%y : [num_users=1] = call_function[target=torch.ops." + target;
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("low", kFloat, {}),
+                        tensorInfo("high", kFloat, {})};
+  model.graph.nodes = {node};
+  return gradient(model,
+                  {{"x", numbers({2}, x)}, {"low", numbers({}, {0})}, {"high", numbers({}, {1})}});
+}
+
+TEST_CASE("at a bound a number has slope 0, a tensor shares the gradient") {
+  using Values = std::vector<double>;
+  Node clip = makeNode("Clip", {"x", "low", "high"}, {"y"}),
+       max = makeNode("Max", {"x", "low"}, {"y"}), min = makeNode("Min", {"x", "high"}, {"y"});
+  const std::string pair = "aten.minimum.default](args = (%maximum, %clone), kwargs = {})",
+                    tensor = "aten.clamp.Tensor](args = (%x, %low), kwargs = {})",
+                    number = "aten.clamp.Tensor](args = (%x, %scalar_tensor_default), kwargs = {})";
+  CHECK(gradientOfBounded(clip, "", {0, 1}) == Values{0, 0});
+  CHECK(gradientOfBounded(clip, pair, {0, 1}) == Values{0.5, 0.5});
+  CHECK(gradientOfBounded(max, "", {0, 1}) == Values{0.5, 1});
+  CHECK(gradientOfBounded(max, tensor, {0, 1}) == Values{0.5, 1});
+  CHECK(gradientOfBounded(max, number, {0, 1}) == Values{0, 1});
+  CHECK(gradientOfBounded(min, number, {0, 1}) == Values{1, 0});
+}
+
+TEST_CASE("of equal elements all share the gradient of a maximum, one has that of PyTorch's max") {
+  using Values = std::vector<double>;
+  Node max = makeNode("ReduceMax", {"x"}, {"y"}, {integerAttribute("keepdims", 0)});
+  CHECK(gradientOf(max, {3, 3}) == Values{0.5, 0.5});
+  max.metadata["pkg.torch.onnx.fx_node"] =
+      "%max_1 : [num_users=2] = call_function[target=torch.ops.aten.max.dim](args = (%x, 0))";
+  CHECK(gradientOf(max, {3, 3}) == Values{1, 0});
+}
+
 TEST_CASE("a leaky ReLU has PyTorch's slope at 0") {
   std::vector<double> slopes = gradientOf(makeNode("LeakyRelu", {"x"}, {"y"}), {0, 3});
   CHECK(slopes[0] == Approx(0.01));

@@ -106,5 +106,21 @@ TEST_CASE("an operand that is data is not a setting even if a setting follows fr
   CHECK(trainedParameters(computed) == std::vector<std::string>{"weight", "bound"});
 }
 
+TEST_CASE("an exponent without dims is a number, another one a parameter") {
+  for (const std::vector<int64_t> &dims : {std::vector<int64_t>{}, {1}}) {
+    Model model = emptyModel();
+    model.graph.inputs = {tensorInfo("x", kFloat, {2})};
+    model.graph.initializers = {storedFloats("weight", {2}, {1, 1}),
+                                storedFloats("exponent", dims, {2})};
+    model.graph.nodes = {makeNode("Mul", {"x", "weight"}, {"scaled"}),
+                         makeNode("Pow", {"scaled", "exponent"}, {"y"})};
+    model.graph.outputs = {tensorInfo("y", kFloat, {2})};
+    Computed computed = resized(model);
+    REQUIRE(computed.status.message() == "");
+    CHECK(computed.outputs.at("y").values == std::vector<double>{1, 4});
+    CHECK(trainedParameters(computed).size() == (dims.empty() ? 1 : 2));
+  }
+}
+
 } // namespace
 } // namespace cleave::onnx

@@ -133,7 +133,7 @@ class ChainStep {
 public:
   explicit ChainStep(const Chain &chain) : chain_(chain) {
     std::vector<int> x = {addValue(chain.x[0], -1)}, extra = {-1};
-    model_.arguments.push_back({"x", "input", "", 0, -1});
+    model_.arguments.push_back({"x", {}, "input", "", 0, -1});
     model_.values[0].argument = 0;
     for (int i = 0; i < chain.length; ++i) {
       const int op = addOp("forward", chain.forward[i], {x.back()});

@@ -266,6 +266,20 @@ TEST_CASE("wrong pins are refused with the reason") {
         "the pin for up.weight names the axis tp, which the mesh does not have: give --mesh");
   CHECK(check(R"({"pins": [{"name": "nobody", "layout": [["dp"], []]}]})") ==
         "the pin for nobody matches nothing with 2 dims");
+  CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], []]},
+                           {"name": "*.weight", "layout": [["dp"], []]}]})")
+            .empty());
+  CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], []]},
+                           {"name": "*.weight", "layout": [[], ["dp"]]}]})") ==
+        "the pins for up.weight and for *.weight give up.weight different layouts; leave it out of "
+        "one of them");
+  model.arguments[kUp].otherNames = {"head.weight"};
+  CHECK(check(R"({"pins": [{"name": "head.weight", "layout": [["dp"], []]},
+                           {"name": "head.weight", "gathered": "keep"}]})")
+            .empty());
+  CHECK_THAT(check(R"({"pins": [{"name": "head.weight", "layout": [["dp"], []]},
+                                {"name": "up.weight", "layout": [[], []]}]})"),
+             Catch::Contains("give up.weight different layouts"));
   CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], ["dp"]]}]})") ==
         "the pin for up.weight names the axis dp twice");
   CHECK(check(R"({"pins": [{"name": "up.weight", "layout": [["dp"], []], "use": [[]]}]})") ==

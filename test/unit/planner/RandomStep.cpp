@@ -66,7 +66,7 @@ private:
                   const std::string &parameter = "") {
     const int index = static_cast<int>(model_.arguments.size());
     const int value = addValue(std::move(shape), -1, 0, index);
-    model_.arguments.push_back({name, role, parameter, value, -1});
+    model_.arguments.push_back({name, {}, role, parameter, value, -1});
     return value;
   }
 

@@ -173,6 +173,10 @@ TEST_CASE("attention: operands fit their buffers") {
     plan.mutable_programs(0)->mutable_buffers(kKey)->set_dtype(plan::I32);
     CHECK_THAT(brokenRule(plan), Contains("its key is i32, expected f32"));
   }
+  SECTION("a bias of integers") {
+    plan.mutable_programs(0)->mutable_buffers(kBias)->set_dtype(plan::I32);
+    CHECK_THAT(brokenRule(plan), Contains("its bias is i32, expected f32"));
+  }
   SECTION("keys of one row") {
     a.mutable_key()->set_strides(1, 0);
     CHECK_THAT(brokenRule(plan), Contains("its key repeats one row 128 times"));

@@ -24,6 +24,7 @@ struct AttentionCase {
   double fill = -kInfinity;
   std::string mask = "none"; // none, full, padding (one per key), hides (some queries see nothing)
   std::string bias = "none"; // none, full, shared (by batch, heads and queries)
+  bool isBiasF32 = false;    // whatever the type of the other operands
   double dropRate = 0;
   bool isBlock = false;      // of larger scores, as one rank has it
   bool isTransposed = false; // heads lie inside rows, as a projection writes them
@@ -148,12 +149,15 @@ plan::Attention attentionOf(const AttentionCase &c, const Tensors &t, bool isGra
 // The tensors of the device's type, as the device sees them.
 class Stored {
 public:
-  Stored(Tensors &tensors, DType dtype)
-      : all_{&tensors.query, &tensors.key,       &tensors.value,   &tensors.result,   &tensors.bias,
+  Stored(const AttentionCase &c, Tensors &tensors, DType dtype)
+      : bias_(c.isBiasF32 ? &tensors.bias : nullptr),
+        all_{&tensors.query, &tensors.key,       &tensors.value,   &tensors.result,   &tensors.bias,
              &tensors.grad,  &tensors.queryGrad, &tensors.keyGrad, &tensors.valueGrad},
         dtype_(dtype) {
     for (size_t i = 0; dtype != DType::F32 && i < std::size(all_); ++i)
       for (float &value : all_[i]->data) {
+        if (all_[i] == bias_)
+          break;
         bits_[i].push_back(dtype == DType::BF16 ? toBF16(value) : toF16(value));
         value = wide(bits_[i].back());
       }
@@ -163,7 +167,8 @@ public:
     size_t i = 0;
     while (all_[i] != &tensor)
       ++i;
-    return dtype_ == DType::F32 ? static_cast<void *>(all_[i]->data.data()) : bits_[i].data();
+    const bool isF32 = dtype_ == DType::F32 || &tensor == bias_;
+    return isF32 ? static_cast<void *>(all_[i]->data.data()) : bits_[i].data();
   }
 
   // Brings what the device has written back into the tensors.
@@ -176,6 +181,7 @@ public:
 private:
   float wide(uint16_t bits) const { return dtype_ == DType::BF16 ? fromBF16(bits) : fromF16(bits); }
 
+  const Tensor *bias_; // if it is f32
   Tensor *all_[9];
   DType dtype_;
   std::vector<uint16_t> bits_[9];
@@ -185,6 +191,7 @@ AttentionOperands operandsOf(const AttentionCase &c, Tensors &t, Stored &stored,
                              bool isGradient) {
   auto gradient = [&](Tensor &tensor) { return isGradient ? stored.of(tensor) : nullptr; };
   AttentionOperands at{.dtype = dtype,
+                       .biasDtype = c.isBiasF32 ? DType::F32 : dtype,
                        .query = stored.of(t.query),
                        .key = stored.of(t.key),
                        .value = stored.of(t.value),
@@ -273,7 +280,7 @@ void addRow(const AttentionCase &c, Tensors &t, int64_t b, int64_t h, int64_t q)
 
 Tensors expected(const AttentionCase &c, DType dtype) {
   Tensors t = tensorsOf(c);
-  Stored rounded(t, dtype);
+  Stored rounded(c, t, dtype);
   for (Tensor *tensor : {&t.result, &t.queryGrad, &t.keyGrad, &t.valueGrad})
     std::fill(tensor->data.begin() + 3, tensor->data.end(), 0.0f);
   for (int64_t b = 0; b < c.batch; ++b)
@@ -369,6 +376,13 @@ std::vector<AttentionCase> otherCases() {
            .keys = 70,
            .causal = true,
            .bias = "shared"},
+          {.name = "bias of f32",
+           .heads = 2,
+           .groups = 2,
+           .queries = 70,
+           .keys = 70,
+           .bias = "full",
+           .isBiasF32 = true},
           {.name = "dropout",
            .batch = 2,
            .heads = 2,
@@ -404,7 +418,7 @@ void check(const AttentionCase &c, const AttentionKernels &kernels, DType dtype,
            const Tensors &wanted) {
   INFO(c.name << ", " << kernels.name << ", " << name(dtype));
   Tensors actual = tensorsOf(c);
-  Stored stored(actual, dtype);
+  Stored stored(c, actual, dtype);
   auto run = [&](bool isGradient) {
     PreparedAction action =
         prepareAttention(attentionOf(c, actual, isGradient),
@@ -447,7 +461,7 @@ TEST_CASE("attention gives the same bits on any number of threads") {
   for (int threads : {1, 3}) {
     auto device = makeCpuDevice(threads);
     Tensors t = tensorsOf(c);
-    Stored stored(t, DType::F32);
+    Stored stored(c, t, DType::F32);
     for (bool isGradient : {false, true}) {
       PreparedAction action = device->attention(attentionOf(c, t, isGradient),
                                                 operandsOf(c, t, stored, DType::F32, isGradient));

@@ -210,6 +210,7 @@ std::string run(const plan::Attention &a, DType dtype) {
   operands.result = setting.memory(2 * 2 * 4 * 8 * 32);
   operands.lse = setting.memory(4 * 2 * 4 * 8);
   operands.bias = setting.memory(2 * 8 * 16);
+  operands.biasDtype = dtype;
   return setting.run(setting.device().attention(a, operands));
 }
 

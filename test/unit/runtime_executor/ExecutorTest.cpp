@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -136,6 +137,59 @@ TEST_CASE("descriptions of inputs have their vocabulary if the plan has it") {
   CHECK(inputs[0].dtype == DType::I64);
   CHECK(inputs[0].shape == std::vector<int64_t>{8, 16});
   CHECK_FALSE(inputs[1].vocabulary);
+}
+
+// Three micro-batches, each of which stores all rows of the step, split over the ranks.
+static PlanBuilder allRows(uint32_t ranks) {
+  PlanBuilder builder({ranks});
+  builder.tensor("x", plan::INPUT, {2, 3}, {{}, {}});
+  int all = builder.tensor("x/step", plan::INPUT, {6, 3}, {{0}, {}});
+  builder.plan().mutable_tensors(all)->set_all_of("x");
+  int y = builder.tensor("y", plan::OUTPUT, {6, 3}, {{0}, {}});
+  const int64_t rows = (6 + ranks - 1) / ranks;
+  uint32_t from = builder.buffer("x/step", plan::INPUT, {rows, 3}, all),
+           to = builder.buffer("y", plan::OUTPUT, {rows, 3}, y);
+  builder.load(from);
+  plan::Copy *copy = builder.add("copy")->mutable_copy();
+  copy->set_from(from), copy->set_to(to);
+  builder.store(to);
+  for (uint32_t slot : {1, 2})
+    builder.program().add_schedule()->set_slot(slot);
+  return builder;
+}
+
+TEST_CASE("an input of all micro-batches has the rows of each, in every one of them") {
+  for (uint32_t ranks : {1, 2, 4}) {
+    INFO(ranks << " ranks");
+    PlanBuilder builder = allRows(ranks);
+    const plan::Plan &plan = builder.finish();
+    REQUIRE(artifact::verifyPlan(plan).message() == "");
+    CHECK(inputsOf(plan).size() == 1);
+    FormulaData data(plan, [](size_t input, int64_t element, int64_t step, int64_t slot) {
+      return float(input == 0 ? element + 10 * slot + 100 * step : -1);
+    });
+    ExecutorOptions options;
+    options.keepOutputs = true;
+    Status status = runRanks(plan, &data, options, [&](Executor &executor, comm::World &world) {
+      const int64_t rows = (6 + ranks - 1) / ranks;
+      for (int64_t step = 0; step < 2; ++step) {
+        CLEAVE_TRY(executor.step(step));
+        for (const auto &output : executor.storedOutputs()) {
+          std::vector<float> found(size_t(rows * 3));
+          std::memcpy(found.data(), output.block.data(), found.size() * sizeof(float));
+          for (int64_t i = 0; i < rows * 3; ++i) {
+            const int64_t row = world.rank() * rows + i / 3, slot = row / 2;
+            const float wanted =
+                row < 6 ? float(row % 2 * 3 + i % 3 + 10 * slot + 100 * step) : 0.F;
+            if (found[size_t(i)] != wanted)
+              return Status::defect("row ", row, " has ", found[size_t(i)], ", not ", wanted);
+          }
+        }
+      }
+      return Status::ok();
+    });
+    CHECK(status.message() == "");
+  }
 }
 
 TEST_CASE("a job with another number of ranks than the plan is rejected with both numbers") {

@@ -42,6 +42,30 @@ TEST_CASE("an attribute that is assigned a tensor is a state, with its old value
   CHECK(result.results == Names{"output 0", "state seen"});
 }
 
+TEST_CASE("a frozen parameter that is written is a state") {
+  ArchiveFile file;
+  file.parameters = {"teacher"}; // the test's tensors have requires_grad=False
+  file.lines = "    _0 = torch.add_(self.teacher, x)\n    return torch.mul(x, self.teacher)\n";
+  Result result = import(file.write());
+  REQUIRE(result.status.message() == "");
+  CHECK(result.arguments == Names{"input x", "state teacher"});
+  CHECK(result.results == Names{"output 0", "state teacher"});
+}
+
+TEST_CASE("an attribute that is no tensor keeps its value, or is set before it is read") {
+  ArchiveFile file;
+  file.moreAttributes = torch::text("calls") + torch::integer(2) + torch::text("last") + "N";
+  file.lines = "    calls = self.calls\n    self.calls = torch.add(calls, 1)\n"
+               "    return torch.mul(x, calls)\n";
+  CHECK(has(complaint(file), "the program changes the attribute 'calls' (int, then int) and reads "
+                             "it in the next step"));
+  file.lines = "    last = self.last\n    self.last = x\n    return x\n";
+  CHECK(has(complaint(file), "the attribute 'last' (None, then tensor)"));
+  file.lines =
+      "    self.last = x\n    self.calls = 5\n    return torch.mul(self.last, self.calls)\n";
+  CHECK(complaint(file) == "");
+}
+
 TEST_CASE("a no_grad block stops the gradients of its results") {
   ArchiveFile file;
   file.parameters = {"w"};
@@ -56,6 +80,41 @@ TEST_CASE("a no_grad block stops the gradients of its results") {
   REQUIRE(result.status.message() == "");
   CHECK(result.count("graph.stop_gradient") == 1);
   CHECK(result.count("graph.frozen") == 1); // the test's tensors have requires_grad=False
+}
+
+TEST_CASE("ops in a block that disables autocast are between borders") {
+  for (const char *enabled : {"False", "True"}) {
+    ArchiveFile file;
+    file.functions =
+        "class autocast:\n  fast_dtype : int\n  _enabled : bool\n"
+        "  def __init__(self: __torch__.m.autocast, enabled: bool) -> NoneType:\n"
+        "    self.fast_dtype = torch.get_autocast_dtype(\"cpu\")\n    self._enabled = enabled\n"
+        "    return None\n";
+    file.lines =
+        "    _0 = __torch__.m.autocast.__new__(__torch__.m.autocast)\n    _1 = (_0).__init__(" +
+        std::string(enabled) +
+        ")\n    with _0:\n      y = torch.exp(x)\n"
+        "    return torch.neg(y)\n";
+    Result result = import(file.write());
+    REQUIRE(result.status.message() == "");
+    const size_t borders = std::string(enabled) == "False";
+    CHECK(result.count("graph.enter_f32") == borders);
+    CHECK(result.count("graph.leave_f32") == borders);
+  }
+}
+
+TEST_CASE("products of Fourier transforms and grids are between borders") {
+  ArchiveFile file;
+  file.lines = "    return torch.view_as_real(torch.fft_rfft(x))\n";
+  Result transform = import(file.write());
+  file.lines = "    return torch.affine_grid_generator(x, [1, 1, 4, 4], True)\n";
+  Result grid = import(file.write(), {"x=float32[1,2,3]"});
+  for (const Result &result : {transform, grid}) {
+    REQUIRE(result.status.message() == "");
+    const size_t products = result.count("graph.dot_general");
+    CHECK(products > 0);
+    CHECK(result.count("graph.leave_f32") == products);
+  }
 }
 
 TEST_CASE("members of an enumeration have the values in the file") {

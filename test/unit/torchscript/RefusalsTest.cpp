@@ -56,7 +56,7 @@ TEST_CASE("dims that do not exist are refused") {
       {"torch.diff(x, 300)", "takes differences 300 times, expected 0 to 256"},
       {"torch.unsqueeze(x, 4)", "dim 4 is out of range"},
       {"torch.squeeze(x, 2)", "dim 2 is out of range for 2 dims"},
-      {"torch.index_select(torch.sum(x), 0, torch.zeros([1]))", "dim"},
+      {"torch.index_select(torch.sum(x), 1, torch.zeros([1]))", "dim"},
       {"torch.constant_pad_nd(x, [1, 1, 1, 1, 1, 1])", "has 6 pads for 2 dims"},
       {"torch.pad(x, [1, 1], \"wrap\")", "pads by 'wrap', expected constant, replicate, reflect or "
                                          "circular"},

@@ -3,6 +3,7 @@
 // tensors.
 #include "compiler/frontend/onnx/Import.h"
 #include "compiler/interpret/Interpret.h"
+#include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Step.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/fuse/Fuse.h"
@@ -82,7 +83,7 @@ public:
       checkGroups();
     }
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
-      if (!graph::isPerMicroBatch(step, i))
+      if (!graph::isFed(step, i))
         persistent.push_back(firstValue(step, i, kData + "/models", file));
     auto opened = data::ArrayFile::open(kData + "/golden/" + record["data"].get<std::string>());
     REQUIRE(opened.isOk());
@@ -123,7 +124,7 @@ private:
   void take(const std::vector<Tensor> &results) {
     std::vector<size_t> position(step.getNumArguments(), 0);
     for (unsigned i = 0, next = 0; i < step.getNumArguments(); ++i)
-      if (!graph::isPerMicroBatch(step, i))
+      if (!graph::isFed(step, i))
         position[i] = next++;
     for (unsigned i = 0; i < step.getNumResults(); ++i) {
       if (std::optional<unsigned> alias = graph::aliasOf(step, i))

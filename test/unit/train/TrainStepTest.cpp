@@ -1,6 +1,7 @@
 // The training step of a small model: its interface, trained parameters, micro-batches, clipping,
 // batch norm, and errors.
 #include "compiler/interpret/Interpret.h"
+#include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/train/Train.h"
@@ -147,7 +148,7 @@ static std::map<std::string, Tensor> run(GraphText &text,
   Random random(5); // the same parameters for every variant of the step
   std::vector<Tensor> persistent;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (!graph::isPerMicroBatch(step, i)) {
+    if (!graph::isFed(step, i)) {
       Type type = step.getArgument(i).getType();
       bool isParameter = graph::argRole(step, i) == "parameter";
       persistent.push_back(isParameter ? randomTensor(type, random)

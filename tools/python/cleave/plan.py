@@ -148,7 +148,8 @@ class Plan:
     @property
     def inputs(self) -> List[Input]:
         """The inputs of the model and the labels of its loss, in the order in which tuples of data give them."""
-        return [Input(t["name"], t["dtype"], tuple(t["shape"]), t.get("is_label", False)) for t in self.json["tensors"] if t["role"] == "input"]
+        return [Input(t["name"], t["dtype"], tuple(t["shape"]), t.get("is_label", False)) for t in self.json["tensors"]
+                if t["role"] == "input" and not t.get("all_of")]
 
     @property
     def samples_per_step(self) -> int:

@@ -2,8 +2,10 @@
 // numpy's rule.
 #include "compiler/frontend/emit/Elementwise.h"
 
+#include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/onnx/file/NarrowTypes.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
+#include "compiler/frontend/onnx/parameters/Metadata.h"
 
 namespace cleave::onnx {
 namespace {
@@ -95,6 +97,33 @@ template <typename Op> Value foldAll(NodeImport &n) {
 
 template <typename Op> Values variadic(NodeImport &n) { return {foldAll<Op>(n)}; }
 
+// Whether the node bounds its first input by numbers in PyTorch, where the slope at a bound is 0.
+// Where a tensor bounds it, both share the gradient. None where the file does not tell.
+std::optional<bool> isBoundedByNumbers(const Node &node) {
+  std::optional<FxNode> origin = fxNodeOf(node);
+  if (!origin || origin->arguments.empty())
+    return std::nullopt;
+  llvm::StringRef target = origin->target;
+  if (target == "aten.maximum.default" || target == "aten.minimum.default")
+    return false; // a pair of them becomes a Clip
+  if (!target.starts_with("aten.clamp") || !target.ends_with(".Tensor"))
+    return std::nullopt;
+  return llvm::all_of(llvm::drop_begin(origin->arguments), [](llvm::StringRef bound) {
+    return bound.starts_with("scalar_tensor"); // a number that the exporter made a tensor
+  });
+}
+
+Values importMax(NodeImport &n) {
+  if (n.inputCount() == 2 && isBoundedByNumbers(n.node).value_or(false))
+    return {emit::clip(n, n.input(0), n.input(1), Value())};
+  return variadic<MaxOp>(n);
+}
+Values importMin(NodeImport &n) {
+  if (n.inputCount() == 2 && isBoundedByNumbers(n.node).value_or(false))
+    return {emit::clip(n, n.input(0), Value(), n.input(1))};
+  return variadic<MinOp>(n);
+}
+
 Values importMean(NodeImport &n) {
   Value sum = foldAll<AddOp>(n);
   n.checkFloat(sum);
@@ -111,13 +140,18 @@ Values importClip6(NodeImport &n) {
   n.checkInputs(1, 1);
   constexpr double largest = 3.4028234663852886e+38; // the default bounds, of float32
   double low = n.decimal("min", -largest), high = n.decimal("max", largest);
-  return {emit::clip(n, n.input(0), low > -largest ? std::optional(low) : std::nullopt,
-                     high < largest ? std::optional(high) : std::nullopt)};
+  return {emit::clamped(n, n.input(0), low > -largest ? std::optional(low) : std::nullopt,
+                        high < largest ? std::optional(high) : std::nullopt)};
 }
 
 Values importClip11(NodeImport &n) {
   n.checkInputs(1, 3);
-  return {emit::clip(n, n.input(0), n.optionalInput(1), n.optionalInput(2))};
+  Value x = n.input(0), low = n.optionalInput(1), high = n.optionalInput(2);
+  if (isBoundedByNumbers(n.node).value_or(true))
+    return {emit::clip(n, x, low, high)};
+  if (low)
+    x = emit::broadcastBinary<MaxOp>(n, x, low);
+  return {high ? emit::broadcastBinary<MinOp>(n, x, high) : x};
 }
 
 // -- casts ----------------------------------------------------------------------------------------
@@ -176,9 +210,9 @@ constexpr OpEntry kElementwiseOps[] = {
     {"Less", 7, compare<Predicate::LT>},
     {"LessOrEqual", 12, compare<Predicate::LE>},
     {"Log", 6, unary<LogOp>},
-    {"Max", 6, variadic<MaxOp>},
+    {"Max", 6, importMax},
     {"Mean", 6, importMean},
-    {"Min", 6, variadic<MinOp>},
+    {"Min", 6, importMin},
     {"Mod", 10, importMod},
     {"Mul", 7, arithmetic<MulOp>},
     {"Neg", 6, importNeg},

@@ -1,6 +1,7 @@
 // Quantization, and products of quantized tensors.
 #include "compiler/frontend/emit/Quantization.h"
 
+#include "compiler/frontend/emit/Activation.h"
 #include "compiler/frontend/emit/Contraction.h"
 #include "compiler/frontend/emit/Convolution.h"
 #include "compiler/frontend/emit/Elementwise.h"
@@ -36,7 +37,7 @@ Bindings quantizeNarrow(NodeImport &n, int32_t to) {
     quotient = n.unary<graph::RoundOp>(quotient);
     if (n.hasInput(2))
       quotient = n.add(quotient, perElement(n, n.cast(n.input(2), elementOf(x)), x, axis, block));
-    quotient = clip(n, quotient, type.lowestInteger(), type.highestInteger());
+    quotient = emit::clamped(n, quotient, type.lowestInteger(), type.highestInteger());
   }
   Value narrow = toNarrow(n, quotient, type, n.integer("saturate", 1));
   return {Binding{.values = {narrow}, .narrow = to}};

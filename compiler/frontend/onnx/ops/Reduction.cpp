@@ -1,12 +1,21 @@
 // Reductions over some dims, which are removed or kept with size 1.
 #include "compiler/frontend/emit/Reductions.h"
 
+#include "compiler/frontend/emit/Ordering.h"
 #include "compiler/frontend/onnx/ops/OpTable.h"
+#include "compiler/frontend/onnx/parameters/Metadata.h"
 
 namespace cleave::onnx {
 namespace {
 
 using emit::Summary;
+
+// Whether the node is PyTorch's max or min along a dim, which gives the gradient to one of equal
+// elements.
+bool choosesOne(const Node &node) {
+  std::optional<FxNode> origin = fxNodeOf(node);
+  return origin && (origin->target == "aten.max.dim" || origin->target == "aten.min.dim");
+}
 
 Values reduceOver(NodeImport &n, Summary summary, const std::optional<Ints> &axes) {
   bool keep = n.integer("keepdims", 1), nothingIfEmpty = n.integer("noop_with_empty_axes", 0);
@@ -15,6 +24,11 @@ Values reduceOver(NodeImport &n, Summary summary, const std::optional<Ints> &axe
     over = n.axes(*axes, n.rank());
   else if (nothingIfEmpty)
     over.clear(); // each element is reduced alone
+  bool isExtreme = summary == Summary::Max || summary == Summary::Min;
+  if (isExtreme && over.size() == 1 && emit::isFloat(n.input(0)) && choosesOne(n.node)) {
+    Value one = emit::chosenExtreme(n, n.input(0), over[0], summary == Summary::Max);
+    return {keep ? one : n.dropDim(one, over[0])};
+  }
   return {emit::summarise(n, summary, n.input(0), over, keep)};
 }
 

@@ -148,8 +148,9 @@ std::set<const StoredTensor *> findSubgraphWeights(const Graph &graph,
   finder.run(graph, order);
   std::set<const StoredTensor *> weights;
   for (const SubgraphUse &use : finder.subgraphUses) {
-    bool isData = !use.reader || (!settings.isSetting(*use.reader, use.input) &&
-                                  !isRunningStatistic(*use.reader, use.input));
+    bool isData =
+        !use.reader || (!settings.isSetting(*use.reader, use.input, use.tensor->dims.empty()) &&
+                        !isRunningStatistic(*use.reader, use.input));
     if (isData && use.tensor->elementCount() > 1 && !isMadeUpName(use.tensor->name))
       weights.insert(use.tensor);
   }

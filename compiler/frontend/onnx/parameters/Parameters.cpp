@@ -142,14 +142,16 @@ private:
   std::map<std::pair<bool, std::string>, size_t> byName_; // constants have names of their own
 };
 
-// The provenance of the use, corrected by how its reader uses the operand.
-Provenance corrected(const Graph &graph, const InitializerUse &use, Provenance from,
+// The provenance of the use, corrected by how its reader uses the operand. `isKnown`: the exporter
+// recorded it.
+Provenance corrected(const Graph &graph, const InitializerUse &use, Provenance from, bool isKnown,
                      const Settings &settings) {
   if (!use.reader)
     return from;
   if (isRunningStatistic(*use.reader, use.input))
     from.kind = ParameterKind::State;
-  if (settings.isSetting(*use.reader, use.input))
+  const bool isNumber = !isKnown && graph.initializers[use.initializer].dims.empty();
+  if (settings.isSetting(*use.reader, use.input, isNumber))
     return constantProvenance(graph.initializers[use.initializer].name);
   return from;
 }
@@ -177,7 +179,7 @@ ParameterPlan planParameters(const Graph &graph, const std::vector<size_t> &orde
   for (size_t i = 0; i < uses.size(); ++i) {
     bool hasMetadata = metadata.exists && metadata.byUse[i];
     const Provenance &from = hasMetadata ? *metadata.byUse[i] : names[i];
-    planner.add(uses[i], corrected(graph, uses[i], from, settings));
+    planner.add(uses[i], corrected(graph, uses[i], from, hasMetadata, settings));
   }
   for (const DroppedBias &bias : metadata.dropped)
     planner.addDropped(bias);

@@ -15,6 +15,8 @@ struct SettingInputs {
   // Whether the import needs their values, so that everything from which they are computed is a
   // setting, too.
   bool isNeeded = true;
+  // Whether only tensors without dims are settings there.
+  bool isOfNumbers = false;
 };
 
 constexpr SettingInputs kSettings[] = {
@@ -28,6 +30,7 @@ constexpr SettingInputs kSettings[] = {
     {"NonMaxSuppression", 1},
     {"OneHot", 1, SIZE_MAX, false},
     {"Pad", 1},
+    {"Pow", 1, 2, false, true}, // x ** 2; a learned exponent has dims
     {"Range"},
     {"Reshape", 1},
     {"Resize", 1},
@@ -98,8 +101,9 @@ void Settings::reachOperands(const Node &node) {
         reach(output.name);
 }
 
-bool Settings::isSetting(const Node &node, size_t input) const {
-  return settingAt(node, input) ||
+bool Settings::isSetting(const Node &node, size_t input, bool isNumber) const {
+  const SettingInputs *setting = settingAt(node, input);
+  return (setting && (isNumber || !setting->isOfNumbers)) ||
          llvm::none_of(node.outputs, [&](const auto &name) { return reached_.contains(name); });
 }
 

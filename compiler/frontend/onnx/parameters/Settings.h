@@ -16,9 +16,9 @@ public:
   // Visits all nodes of the graph once, those of subgraphs included.
   explicit Settings(const Graph &graph);
 
-  // Whether input `input` of the node (in the graph or a subgraph) is a setting, or the node
-  // computes only settings.
-  bool isSetting(const Node &node, size_t input) const;
+  // Whether input `input` of the node (in the graph or a subgraph), an initializer, is a setting,
+  // or the node computes only settings. `isNumber`: the initializer has no dims.
+  bool isSetting(const Node &node, size_t input, bool isNumber) const;
 
 private:
   void addNodes(const Graph &graph);

@@ -1,0 +1,19 @@
+// See Rounding.h.
+#include "dialects/graph/Rounding.h"
+
+using namespace mlir;
+
+namespace cleave::graph {
+
+OperandRange factorsOf(Operation *op) {
+  assert(op->hasTrait<MatrixProduct>() && "only products have factors");
+  return isa<AttentionOp>(op) ? op->getOperands().take_front(3) : op->getOperands();
+}
+
+bool isAngleFunction(Operation *op) { return isa<SinOp, CosOp>(op); }
+
+bool hasBoundedResult(Operation *op) {
+  return isa<SinOp, CosOp, TanhOp, AtanOp, ErfOp, SigmoidOp, SoftmaxOp, RandomOp>(op);
+}
+
+} // namespace cleave::graph

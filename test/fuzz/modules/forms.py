@@ -1,0 +1,106 @@
+"""The formats in which a case is exported, and what each cannot hold."""
+
+import contextlib
+import logging
+import os
+import sys
+import warnings
+
+import torch
+
+# What a file of the format cannot say, or PyTorch's exporter leaves out: a case with one of these features is exported in another format.
+LACKS = {
+    "pt2": set(),
+    "strict": {"checkpoint"},  # PyTorch's strict export fails
+    "decomposed": {"stop"},  # run_decompositions() drops detach and no_grad
+    "script": {"checkpoint"},  # has no functions in functions
+    "trace": {"stop"},  # tracing drops no_grad
+    "dynamo": {"stop", "state", "autocast", "random"},  # ONNX knows neither
+    "noopt": {"stop", "state", "autocast", "random"},
+    "legacy": {"stop", "state", "autocast", "random", "frozen"},
+}
+ONNX = {"dynamo", "noopt", "legacy"}
+
+
+class NotExported(Exception):
+    """What PyTorch says."""
+
+
+def suffix(form):
+    return ".onnx" if form in ONNX else ".pt" if form in ("trace", "script") else ".pt2"
+
+
+def output(form, index):
+    """The name of an output."""
+    return f"out{index}" if form in ONNX else str(index)
+
+
+@contextlib.contextmanager
+def silence():
+    """No standard output and no warnings: the exporters print what they cannot do, some from C++."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    kept = [os.dup(1), os.dup(2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    logging.disable(logging.CRITICAL)
+    try:
+        os.dup2(nowhere, 1)
+        os.dup2(nowhere, 2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        logging.disable(logging.NOTSET)
+        for number, saved in zip((1, 2), kept):
+            os.dup2(saved, number)
+            os.close(saved)
+        os.close(nowhere)
+
+
+def export(build, form, inputs, path, dynamic):
+    """Writes the file of a model that `build` makes. Returns (whether the batch is symbolic, a function that gives what PyTorch itself makes of the file: a module,
+    or None where it cannot run it)."""
+    for symbolic in (True, False) if dynamic and form not in ("trace", "script") else (False,):
+        shapes = {name: {0: torch.export.Dim("batch", min=1, max=1024)} for name in inputs} if symbolic else None
+        try:
+            with silence():
+                return symbolic, write(build, form, inputs, path, shapes)
+        except Exception as error:  # whatever PyTorch says
+            if not symbolic:
+                raise NotExported(f"{type(error).__name__}: {(str(error).strip() or '-').splitlines()[0][:160]}") from None
+        finally:
+            torch._dynamo.reset() if form == "strict" else None
+
+
+def write(build, form, inputs, path, shapes):
+    model, tensors = build(), tuple(inputs.values())
+    if form in ONNX:
+        write_onnx(model, form, inputs, path, shapes, len(as_tuple(build()(*tensors))))
+        return lambda: None
+    if form in ("trace", "script"):
+        state = build().state_dict()
+        made = torch.jit.script(model) if form == "script" else torch.jit.trace(model, tensors, check_trace=False)
+        made.load_state_dict(state)  # tracing runs the model
+        made.save(str(path))
+        torch.jit.load(str(path))(*tensors)  # fails where the script does
+        return lambda: torch.jit.load(str(path))
+    program = torch.export.export(model, tensors, dynamic_shapes=shapes, strict=form == "strict")
+    if form == "decomposed":
+        program = program.run_decompositions()
+    torch.export.save(program, path)
+    return lambda: torch.export.load(path).module()
+
+
+def write_onnx(model, form, inputs, path, shapes, outputs):
+    names = {"input_names": list(inputs), "output_names": [output(form, i) for i in range(outputs)]}
+    if form == "legacy":
+        axes = {"dynamic_axes": {name: {0: "batch"} for name in inputs}} if shapes else {}
+        torch.onnx.export(model, tuple(inputs.values()), str(path), dynamo=False, opset_version=17, training=torch.onnx.TrainingMode.TRAINING,
+                          do_constant_folding=False, **names, **axes)
+    else:
+        torch.onnx.export(model, tuple(inputs.values()), str(path), dynamo=True, optimize=form == "dynamo", external_data=False, verbose=False,
+                          dynamic_shapes=shapes, **names)
+
+
+def as_tuple(result):
+    return result if isinstance(result, (tuple, list)) else (result,)
