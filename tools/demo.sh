@@ -9,7 +9,7 @@ out=build/demo
 steps=${STEPS:-300}
 cat <<TEXT
 This installs missing Debian packages, builds the compiler and the runtime, plans the training of a small GPT for 4 ranks, trains it
-on this machine, and lets it write. From nothing it takes about 8 minutes on 2 cores, nearly all of it for building; later a minute.
+on this machine, and lets it write. From nothing it takes about 6 minutes on 2 cores, nearly all of it for building; later half a minute.
 
 TEXT
 tools/build.sh cleave-compile cleave-dump cleave-run

@@ -5,10 +5,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-all} in
   fast) tests="-L fast"; what="the fast tests" time="1 minute" ;;
-  all) tests="-LE slow"; what="the tests" time="10 minutes" ;;
+  all) tests="-LE slow"; what="the tests" time="13 minutes" ;;
   *) echo "tools/test.sh: unknown argument $1: expected fast, or nothing for all tests but the slow ones" >&2; exit 1 ;;
 esac
-echo "This builds the tools and tests, and runs $what, which takes about $time on 2 cores after building."
+echo "This builds the tools and tests, and runs $what, which takes about $time on 2 cores after the build."
 tools/build.sh all
 # shellcheck disable=SC2086
 ctest --test-dir build --output-on-failure -j "$(nproc)" $tests || failed=1
