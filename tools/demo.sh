@@ -31,6 +31,7 @@ train() { # RANKS OPTION…: compiles for and trains on this number of ranks
     --ranks "$ranks" >"$name.txt" 2>&1 || { cat "$name.txt" >&2; exit 1; }
   [ "$ranks" = 1 ] || grep -v -e '^note:' -e 'shows decisions' "$name.txt"
   "$bin/cleave-dump" "$name.plan" --json >"$name.json"
+  echo; echo "== $steps steps on $(wc -c <"$out/text.bin") bytes of text; processes of this machine: $ranks"
   "$bin/cleave-run" "$name.plan" --data "$out/text.bin" --shuffle --steps "$steps" --threads 1 --log "$name.jsonl" \
     $quiet "$@"
 }
@@ -38,10 +39,8 @@ train() { # RANKS OPTION…: compiles for and trains on this number of ranks
 quiet=$([ -t 1 ] || echo -q)
 
 echo; echo "== the plan: how 4 ranks share one step of training"
-echo "== then $steps steps on $(wc -c <"$out/text.bin") bytes of text, 4 processes of this machine"
 train 4 --save "$out/trained" --report "$out/run.html"
 "$bin/cleave-dump" "$out/gpt-4.plan" --html "$out/plan.html" >/dev/null
-echo; echo "== the same training on 1 rank, for comparison"
 train 1
 python3 tools/dev/compare-runs.py "$out/gpt-1.jsonl" "$out/gpt-4.jsonl" --plans "$out/gpt-1.json" "$out/gpt-4.json"
 

@@ -102,8 +102,8 @@ void StepLowering::addLoads() {
       program_.add<program::LoadInputOp>(views_[argument].buffer);
 }
 
-// The segment that replaces the argument of result i. Of several micro-batches, the next one reads
-// the new value; otherwise the update may still read the old one.
+// The segment that replaces the argument of result i. With several micro-batches, the next one
+// reads the new value; with one, the update may still read the old value.
 program::SegmentOp StepLowering::replacingSegment(unsigned i) const {
   const bool isRepeated = graph::isReplacedPerMicroBatch(step_, i, repeated_);
   return isRepeated && microBatches_ > 1 ? micro_ : update_;

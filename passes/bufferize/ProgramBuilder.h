@@ -20,7 +20,7 @@ struct SharedTensor {
   int64_t index;
 };
 
-// What a program.tensor says of an input; all may be null.
+// Attributes of the program.tensor of an input; each may be null.
 struct InputFacts {
   mlir::IntegerAttr vocabulary, lowest, ignored; // the integers that it may hold
   bool isLabel = false;

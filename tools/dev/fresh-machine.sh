@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the README's two commands on a fresh Debian 12: creates a minimal one in FOLDER (removed first if this script
 # created it), clones HEAD into it, and runs tools/demo.sh and tools/test.sh there with an empty environment and without a
-# compiler cache. Takes about half an hour on two cores. Needs root and the package debootstrap.
+# compiler cache. Takes about 20 minutes on two cores. Needs root and the package debootstrap.
 #
 #     sudo tools/dev/fresh-machine.sh FOLDER
 #

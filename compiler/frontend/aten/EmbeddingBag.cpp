@@ -14,7 +14,7 @@ namespace {
 using emit::Predicate;
 using emit::Reduction;
 
-// What a bag becomes; PyTorch's numbers.
+// How the rows of a bag are combined, with PyTorch's numbers.
 enum Mode { Sum = 0, Mean = 1, Max = 2 };
 
 // The rows of all bags, in order.
@@ -82,7 +82,7 @@ Array largestOfAny(OpCall &c, const Rows &rows, Array bag, const Polynomial &bag
   Array all = withoutOthers(c, rows, kLeast);
   Array index = c.e.broadcast(c.e.insertDim(bag, 1), shape);
   Array most = graph::buildScatterAlong(c.e.b, Reduction::Max, all, index, 0, bags);
-  // Of the places where the largest element is, the first; behind the last for an empty bag.
+  // The first position of the largest element; one past the last position for an empty bag.
   Array isMost = c.e.compare(Predicate::EQ, all, c.e.gather(most, bag, 0));
   Array number = c.e.iota(shape, 0, c.e.b.getI64Type());
   Array place = c.e.select(isMost, number, c.e.splatSize(number, shape[0]));

@@ -25,7 +25,7 @@ IValue guardedCopy(emit::Emitter &e, const IValue &value, Array isActive) {
   if (value.tensor()->isPythonNumber())
     return TensorState::ofPythonNumber(elements);
   TensorRef copy = TensorState::create(elements);
-  // What operators ask of the storage of a parameter or buffer.
+  // Operators read these fields of parameters and buffers.
   copy->storage()->isBuffer = value.tensor()->storage()->isBuffer;
   copy->storage()->isTrained = value.tensor()->storage()->isTrained;
   copy->storage()->name = value.tensor()->storage()->name;

@@ -201,7 +201,7 @@ Array distancesOf(OpCall &c, Array apart) {
   return c.e.dropDim(c.e.select(isSame, c.e.splat(norms, 0), norms), last);
 }
 
-// Of all rows of x1 to all rows of x2.
+// Distances from each row of x1 to each row of x2.
 Results distances(OpCall &c) {
   Array a = c.floats("x1"), b = c.floats("x2");
   a = c.e.insertDim(a, rankOf(a) - 1);
@@ -210,7 +210,7 @@ Results distances(OpCall &c) {
   return distancesOf(c, c.e.sub(a, b));
 }
 
-// Of each pair of rows, once.
+// Distances between the rows of one matrix, once per pair.
 Results distancesOfPairs(OpCall &c) {
   Array x = c.floats("self");
   c.e.checkRank(x, 2);

@@ -50,7 +50,7 @@ public:
   }
 
 private:
-  // Of a remainder: the divisor, if that is known and positive.
+  // The divisor of a remainder, if it is known and positive.
   Bound divisorOf(mlir::Operation *op) {
     std::optional<Tensor> divisor = e_.known(op->getOperand(1));
     if (!divisor || divisor->values.empty() || divisor->values[0] < 1)
