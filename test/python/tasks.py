@@ -1,6 +1,8 @@
 """A small task by Python: a character GPT learns this repository's text, is evaluated, stopped and resumed, and its best weights are exported.
 test/e2e/tasks.py is the same by the tools. Standard library alone."""
 
+import collections
+import math
 import pathlib
 import tempfile
 import unittest
@@ -44,7 +46,11 @@ class Tasks(unittest.TestCase):
 
         last = run.evaluations[-1]
         self.assertEqual(last.step, STEPS - 1)
-        self.assertLess(last.metrics["eval_loss"], 2.8)  # log 256 = 5.5 before the first step, 3.4 by the frequencies of bytes
+        # Better than the frequencies of single bytes, which test/e2e/tasks.py states as a formula.
+        counts = collections.Counter(train.read_bytes())
+        scored = held_out.read_bytes()
+        by_frequencies = -sum(math.log((counts[byte] + 1) / (counts.total() + 256)) for byte in scored) / len(scored)
+        self.assertLess(last.metrics["eval_loss"], 0.9 * by_frequencies)
         self.assertTrue(run.export(self.folder / "best.safetensors", best=True).is_file())
 
 

@@ -3,6 +3,8 @@
 
 #include "compiler/frontend/emit/Emitter.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace cleave::pt2 {
 namespace {
 
@@ -84,6 +86,46 @@ void castArguments(aten::Context &context, llvm::StringRef name, std::optional<E
     castOne(value);
   for (auto &[argument, value] : keyword)
     castOne(value);
+}
+
+static bool isRegion(const Node &node) {
+  return node.target == "torch.ops.higher_order.wrap_with_autocast";
+}
+
+// Whether two regions have the same device, type and switch.
+static bool areOfOneKind(const Node &left, const Node &right) {
+  constexpr size_t kModes = 3;
+  if (left.inputs.size() < kModes || right.inputs.size() < kModes)
+    return false;
+  return llvm::all_of(llvm::seq(kModes), [&](size_t i) {
+    const Argument &a = left.inputs[i].value, &b = right.inputs[i].value;
+    return a.kind == b.kind && a.text == b.text && a.integer == b.integer && a.boolean == b.boolean;
+  });
+}
+
+static void findSplitRegions(const Graph &graph, std::vector<std::string> &found) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node &node = graph.nodes[i];
+    if (i && isRegion(node) && isRegion(graph.nodes[i - 1]) &&
+        areOfOneKind(graph.nodes[i - 1], node))
+      found.push_back(node.name);
+    for (const NamedArgument &input : node.inputs)
+      if (input.value.graph)
+        findSplitRegions(*input.value.graph, found);
+  }
+}
+
+std::vector<frontend::Remark> warningsOfRegions(const Graph &graph) {
+  std::vector<std::string> found;
+  findSplitRegions(graph, found);
+  if (found.empty())
+    return {};
+  return {{frontend::Remark::Kind::TrainingWarning, found.front(),
+           "follows another region of torch.autocast with nothing in between (" +
+               std::to_string(found.size()) +
+               " such places); torch.export leaves out torch.no_grad() inside of torch.autocast, "
+               "and what it held gets gradients: if the model has that, put no_grad around "
+               "autocast, or call detach()"}};
 }
 
 } // namespace cleave::pt2

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "compiler/frontend/aten/Aten.h"
+#include "compiler/frontend/pt2/Program.h"
+#include "compiler/frontend/step/Remark.h"
 
 namespace cleave::pt2 {
 
@@ -23,5 +25,10 @@ AutocastRegion regionOf(const aten::IValueList &arguments);
 void castArguments(aten::Context &context, llvm::StringRef name, std::optional<ElementType> result,
                    std::optional<ElementType> region, aten::IValueList &positional,
                    std::map<std::string, aten::IValue> &keyword);
+
+// Warns where two regions of one kind follow each other with no node between them: torch.export
+// (2.15) splits a region so at torch.no_grad() inside of it, and leaves the no_grad out. The file
+// does not tell such a region from two of the model's own.
+std::vector<frontend::Remark> warningsOfRegions(const Graph &graph);
 
 } // namespace cleave::pt2

@@ -3,6 +3,7 @@
 #include "compiler/frontend/pt2/Import.h"
 
 #include "compiler/frontend/aten/Complex.h"
+#include "compiler/frontend/pt2/Autocast.h"
 #include "compiler/frontend/pt2/ModelTensors.h"
 #include "compiler/frontend/pt2/TensorTypes.h"
 #include "compiler/frontend/step/KnownInput.h"
@@ -57,7 +58,11 @@ public:
     return states_.addResults();
   }
 
-  frontend::Imported finish() { return step_.finish(tensors_->remarks(), program_.producer); }
+  frontend::Imported finish() {
+    std::vector<frontend::Remark> remarks = tensors_->remarks();
+    llvm::append_range(remarks, warningsOfRegions(program_.graph));
+    return step_.finish(std::move(remarks), program_.producer);
+  }
 
 private:
   // -- arguments

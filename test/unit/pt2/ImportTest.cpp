@@ -1,4 +1,5 @@
 // Imports of archives: mistakes of the user and of the exporter, and what archives leave out.
+#include "compiler/frontend/pt2/Autocast.h"
 #include "test/unit/pt2/ArchiveText.h"
 
 #include <catch2/catch.hpp>
@@ -457,4 +458,35 @@ TEST_CASE("products of an enabled region have its type where a strict export say
 TEST_CASE("a region of an element type that Cleave lacks is refused") {
   CHECK_THAT(regionOf("cpu", R"({"as_scalar_type": 9})", "true"),
              Catch::Contains("casts to an element type that Cleave does not support"));
+}
+
+// A region of torch.autocast around nothing.
+static cleave::pt2::Node region(const std::string &name, bool isEnabled) {
+  cleave::pt2::Argument device, type, enabled;
+  device.kind = cleave::pt2::Argument::Kind::String;
+  device.text = "cpu";
+  enabled.kind = cleave::pt2::Argument::Kind::Bool;
+  enabled.boolean = isEnabled;
+  return {"torch.ops.higher_order.wrap_with_autocast",
+          name,
+          "",
+          {{"", device}, {"", type}, {"", enabled}},
+          {}};
+}
+
+TEST_CASE("a region that torch.export may have split at no_grad is a warning") {
+  cleave::pt2::Graph graph;
+  graph.nodes = {region("first", true),
+                 region("second", false),
+                 region("third", true),
+                 {"torch.ops.aten.add.Tensor", "add", "", {}, {}},
+                 region("fourth", true)};
+  CHECK(cleave::pt2::warningsOfRegions(graph).empty());
+  graph.nodes.push_back(region("fifth", true));
+  graph.nodes.push_back(region("sixth", true));
+  std::vector<cleave::frontend::Remark> found = cleave::pt2::warningsOfRegions(graph);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].name == "fifth");
+  CHECK_THAT(found[0].text, Catch::Contains("2 such places"));
+  CHECK(found[0].kind == cleave::frontend::Remark::Kind::TrainingWarning);
 }
