@@ -88,9 +88,13 @@ Status planEvaluation(Compilation &c, const planner::StepModel &model) {
                                                    decision.storage, c.decided.mesh);
     }
     CLEAVE_TRY_ASSIGN(options.pins, planner::Pins::fromJson(nlohmann::json{{"pins", pins}}.dump()));
-    CLEAVE_TRY_ASSIGN(planner::Plan plan,
-                      planner::planStep(evaluation, *c.cluster, std::move(options)));
-    shard::annotate(graph::stepOf(*c.module), static_cast<const planner::Decisions &>(plan));
+    Result<planner::Plan> plan = planner::planStep(evaluation, *c.cluster, options);
+    if (plan.status().kind() == StatusKind::Infeasible && c.options.leastMemory) {
+      options.memoryBytes = planner::kUnlimitedBytes; // takes more than the least of the training
+      plan = planner::planStep(evaluation, *c.cluster, options);
+    }
+    CLEAVE_TRY(plan.status());
+    shard::annotate(graph::stepOf(*c.module), static_cast<const planner::Decisions &>(*plan));
     return Status::ok();
   });
 }

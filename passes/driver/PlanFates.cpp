@@ -6,6 +6,7 @@
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/PlannedProgram.h"
 #include "passes/remat/Realise.h"
+#include "passes/schedule/Order.h"
 
 using namespace mlir;
 
@@ -26,6 +27,7 @@ Result<Decided> realiseFates(ModuleOp module, const planner::StepModel &model,
   decided.module = module.clone();
   const size_t clones = remat::realise(graph::stepOf(*decided.module), model, fates);
   if (clones > 0) {
+    schedule::orderParts(graph::stepOf(*decided.module));
     CLEAVE_TRY_ASSIGN(decided.model, readModel(*decided.module));
   } else {
     decided.model = model;

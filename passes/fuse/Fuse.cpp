@@ -153,12 +153,6 @@ void separateIotas(Block &block) {
   }
 }
 
-void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
-}
-
 // Moves ops behind those that they read. The order is that of repeated sweeps over the block, each
 // of which takes the ops whose operands have been taken, in block order: an op follows from the
 // last of its operands in the same sweep if it stands behind it, else in the next sweep.

@@ -53,4 +53,10 @@ void pruneGroups(Block &block) {
       pruneGroup(fusion);
 }
 
+void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
 } // namespace cleave::fuse

@@ -13,4 +13,7 @@ graph::FusionOp pruneGroup(graph::FusionOp group);
 // alone; a group without results is erased. Expects a block that is sorted topologically.
 void pruneGroups(mlir::Block &block);
 
+// Erases the block's ops without a reader and without an effect.
+void eraseDead(mlir::Block &block);
+
 } // namespace cleave::fuse

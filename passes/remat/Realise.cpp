@@ -143,6 +143,7 @@ size_t realise(func::FuncOp step, const planner::StepModel &model, const planner
     return 0;
   Block &block = step.getBody().front();
   fuse::pruneGroups(block);
+  fuse::eraseDead(block);
   if (!llvm::all_of(block.getOps<graph::FusionOp>(),
                     [](graph::FusionOp group) { return fuse::isOneKernel(group); }))
     fuse::formGroups(step);

@@ -15,8 +15,8 @@ namespace cleave::remat {
 // per place, marked by graph::kAgain, and lets the readers outside of the forward part read the
 // clones. A clone stands directly before its first reader, but before an update that replaces an
 // argument which it reads; it is read where the op before which it stands may read it.
-// `model` is that of the step. Removes results of kernel groups that no op reads any more. Returns
-// the number of clones.
+// `model` is that of the step. Removes ops, and results of kernel groups, that nothing reads any
+// more. Returns the number of clones.
 size_t realise(mlir::func::FuncOp step, const planner::StepModel &model,
                const planner::Fates &fates);
 

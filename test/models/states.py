@@ -258,8 +258,10 @@ def train(model, x, micro_batches):
 
 
 ALL = ("exported", "strict", "decomposed", "trace")
-# Traces and decomposed programs lack no_grad blocks, and PyTorch does not decompose programs that write plain attributes.
-MODELS = {"written": (lambda: Written(combinations()), ("exported", "trace")), "others": (Others, ALL), "teacher": (Teacher, ("exported", "strict")),
+# Traces and decomposed programs lack no_grad blocks, and PyTorch does not decompose programs that write plain attributes. PyTorch 2.15 loses
+# writes through unfold() when it decomposes them (the decomposed program, run in PyTorch, leaves the buffer as it was).
+MODELS = {"written": (lambda: Written(combinations()), ("exported", "trace")),
+          "decomposed": (lambda: Written([one for one in combinations() if "window" not in one[1]]), ("decomposed",)), "others": (Others, ALL), "teacher": (Teacher, ("exported", "strict")),
           "plain": (Plain, ("exported", "strict")), "assigned": (Assigned, ("script",))}
 
 

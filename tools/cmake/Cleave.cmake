@@ -73,6 +73,7 @@ function(cleave_unit_test NAME)
     set(ARG_LABEL fast)
   endif()
   cleave_tool(unit-${NAME} SRCS ${ARG_SRCS} DEPS ${ARG_DEPS} catch2_main)
+  target_compile_options(unit-${NAME} PRIVATE -O1) # as of a COLD library
   set_target_properties(unit-${NAME} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/unit)
   add_test(NAME unit-${NAME} COMMAND unit-${NAME})
