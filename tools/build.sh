@@ -42,6 +42,8 @@ if [ ! -f build/build.ninja ]; then
            n, cores, n * seconds / cores / 60 + .5 }'
 elif [ -n "$unity" ]; then
   configure -DCLEAVE_UNITY="$unity"
+elif grep -q 'CLEAVE_UNITY:BOOL=ON' build/CMakeCache.txt && [[ $(ninja -C build -n "${targets[@]}") == *"Building CXX"* ]]; then
+  echo "building in batches of sources; for frequent edits: tools/build.sh --per-file"
 fi
 # On a terminal ninja shows one line of progress; elsewhere only what fails.
 quiet=$([ -t 1 ] || echo --quiet)

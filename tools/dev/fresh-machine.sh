@@ -19,7 +19,7 @@ if [ -e "$folder" ] && [ ! -e "$mark" ] && [ -n "$(ls -A "$folder")" ]; then
 fi
 [ "$(id -u)" = 0 ] || { echo "fresh-machine.sh: needs root: run it with sudo" >&2; exit 1; }
 
-unmount() { for place in dev/shm dev proc sys; do umount "$folder/$place" 2>/dev/null || true; done; }
+unmount() { for place in dev/shm dev/pts dev proc sys; do umount "$folder/$place" 2>/dev/null || true; done; }
 unmount
 rm -rf --one-file-system "$folder"
 mkdir -p "$folder"
@@ -36,6 +36,7 @@ cp -r /etc/ssl/certs/. "$folder/etc/ssl/certs/"
 mount --bind /proc "$folder/proc"
 mount --bind /sys "$folder/sys"
 mount --bind /dev "$folder/dev"
+mount --bind /dev/pts "$folder/dev/pts" # terminals, which tests open
 mount -t tmpfs tmpfs "$folder/dev/shm"
 
 git clone -q . "$folder/root/cleave"

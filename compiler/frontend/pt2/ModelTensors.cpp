@@ -147,8 +147,12 @@ TensorRef ModelTensors::parameter(const InputSpec &input) {
     if (other.kind == InputSpec::Kind::Parameter && other.target == name)
       source = &other;
   torch::StridedTensor data = weights_.find(source->target, metaOf(program_, *source));
-  if (const Held *same = heldWith(data))
+  if (const Held *same = heldWith(data)) {
+    remarks_.push_back({Remark::Kind::Tied, same->name,
+                        concat("'", name, "' is the same tensor in the file: one parameter; --untie ",
+                               name, " trains them apart")});
     return byName_[name] = same->tensor;
+  }
   for (const std::string &other : weights_.otherNamesOf(source->target))
     if (other != name && !llvm::is_contained(options_.untie, other))
       step_.nameAlso(other, name);

@@ -39,8 +39,8 @@ struct CpuOptions {
 mlir::LogicalResult emitKernels(llvm::ArrayRef<program::KernelOp> kernels, mlir::ModuleOp into,
                                 bool checked = false);
 
-// Compiles the kernels to machine code for this machine's CPU. A failure, also by a signal, is a
-// defect that names the kernel and the file with its text.
+// Compiles the kernels to machine code for this machine's CPU; small ones are optimised little. A
+// failure, also by a signal, is a defect that names the kernel and the file with its text.
 Result<CpuLibrary> compileKernels(llvm::ArrayRef<program::KernelOp> kernels,
                                   const CpuOptions &options = {});
 

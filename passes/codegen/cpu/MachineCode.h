@@ -13,7 +13,7 @@ namespace cleave::codegen {
 std::string hostTarget();
 
 // Optimises for the kernels' speed (Full), or for the time of compilation (Fast), as for checked
-// kernels.
+// kernels and small ones.
 enum class Effort { Full, Fast };
 
 // Optimises for this machine and returns an ELF object. May run in several threads. Writes the

@@ -12,8 +12,11 @@ import collections
 import json
 import pathlib
 import subprocess
+import sys
 
-from clone import compile_tools, fresh_clone
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from clone import compile_targets, fresh_clone  # noqa: E402
 
 FOLDERS = ["passes/codegen", "passes/fuse", "passes/bufferize", "passes/shard"]
 
@@ -45,7 +48,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     arguments = parser.parse_args()
     source, build = fresh_clone(arguments.work, "-DCLEAVE_COVERAGE=" + ";".join(FOLDERS))
-    compile_tools(build)
+    compile_targets(build, ["fuzz-kernels", "fuzz-programs"])
     for data in build.rglob("*.gcda"):
         data.unlink()
     for tool, cases in (("fuzz-kernels", arguments.kernels), ("fuzz-programs", arguments.programs)):

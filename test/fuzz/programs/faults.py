@@ -3,92 +3,60 @@
 
     test/fuzz/programs/faults.py [--work DIR] [--seconds 600] [--only NAME]
 
-A fault is a text of one source that is replaced by another. A fault whose text is not there (any more) is an error: the
-table below follows the code. Exit code 1 if a fault is not found in time.
+Exit code 1 if a fault is not found in time.
 """
 
-import argparse
 import pathlib
 import subprocess
 import sys
-import time
 
-from clone import compile_tools, fresh_clone
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
-# name, tool, source, text, text with the fault
+from seeding import Fault, hunt, options  # noqa: E402
+
+TOOLS = ["fuzz-kernels", "fuzz-programs"]
+
 FAULTS = [
-    ("a wrong stride", "fuzz-kernels", "passes/codegen/nest/GroupNest.cpp",
-     "        access.strides[factor] = stride;",
-     "        access.strides[factor] = stride + (dim == 0 && stride > 8);"),
-    ("a missing last row", "fuzz-kernels", "passes/codegen/cpu/ColumnEmitter.cpp",
-     "    if (whole < size)", "    if (whole + 1 < size)"),
-    ("a wrong fold of a reduction", "fuzz-kernels", "passes/codegen/nest/KernelBuilder.cpp",
-     "scalar(element, isMax ? -infinity : infinity)", "scalar(element, isMax ? 0 : infinity)"),
-    ("a swapped operand", "fuzz-kernels", "passes/codegen/nest/GroupEmitter.cpp",
-     "  Value result;\n  if (auto pow",
-     "  if (isa<graph::RemOp>(op))\n    std::swap(operands[0], operands[1]);\n  Value result;\n  if (auto pow"),
-    ("a missing mask on padding", "fuzz-programs", "passes/shard/Masking.cpp",
-     "          size % mesh.ranksAlong(axes[f]))", "          size % mesh.ranksAlong(axes[f]) > 1)"),
-    ("a stale buffer", "fuzz-programs", "passes/bufferize/StepLowering.cpp",
-     "bufferLastUse_.lookup(view.buffer) <= position_.lookup(op);",
-     "bufferLastUse_.lookup(view.buffer) <= position_.lookup(op) + 1;"),
-    ("a wrong bucket offset", "fuzz-programs", "runtime/comm/local/SharedPieces.cpp",
-     "  return piece.staging[member] + segment.packedAt +",
-     "  return piece.staging[member] + segment.packedAt - (segment.pair == 1 ? elementBytes : 0) +"),
-    ("a missing barrier", "fuzz-programs", "runtime/comm/local/SharedCommunicator.cpp",
-     "  pack(piece);\n  CLEAVE_TRY(arrive(batch.kind));\n  CLEAVE_TRY(checkPostings(batch));\n  combine(piece);",
-     "  pack(piece);\n  combine(piece);\n  CLEAVE_TRY(arrive(batch.kind));"),
-    ("a wrong slot", "fuzz-programs", "runtime/executor/Executor.cpp",
-     "state_.slot = scheduled.slot();", "state_.slot = scheduled.slot() / 2;"),
-    ("a gradient rule with a wrong sign", "fuzz-programs", "passes/autodiff/rules/Elementwise.cpp",
-     "return dy * -sin(x);", "return dy * sin(x);"),
+    Fault("a wrong stride", [("passes/codegen/nest/GroupNest.cpp",
+         "        access.strides[factor] = stride;",
+         "        access.strides[factor] = stride + (dim == 0 && stride > 8);")], "fuzz-kernels"),
+    Fault("a missing last row", [("passes/codegen/cpu/ColumnEmitter.cpp",
+         "    if (whole < size)", "    if (whole + 1 < size)")], "fuzz-kernels"),
+    Fault("a wrong fold of a reduction", [("passes/codegen/nest/KernelBuilder.cpp",
+         "scalar(element, isMax ? -infinity : infinity)", "scalar(element, isMax ? 0 : infinity)")], "fuzz-kernels"),
+    Fault("a swapped operand", [("passes/codegen/nest/GroupEmitter.cpp",
+         "  Value result;\n  if (auto pow",
+         "  if (isa<graph::RemOp>(op))\n    std::swap(operands[0], operands[1]);\n  Value result;\n  if (auto pow")], "fuzz-kernels"),
+    Fault("a missing mask on padding", [("passes/shard/Masking.cpp",
+         "          size % mesh.ranksAlong(axes[f]))", "          size % mesh.ranksAlong(axes[f]) > 1)")], "fuzz-programs"),
+    Fault("a stale buffer", [("passes/bufferize/StepLowering.cpp",
+         "bufferLastUse_.lookup(view.buffer) <= position_.lookup(op);",
+         "bufferLastUse_.lookup(view.buffer) <= position_.lookup(op) + 1;")], "fuzz-programs"),
+    Fault("a wrong bucket offset", [("runtime/comm/local/SharedPieces.cpp",
+         "  return piece.staging[member] + segment.packedAt +",
+         "  return piece.staging[member] + segment.packedAt - (segment.pair == 1 ? elementBytes : 0) +")], "fuzz-programs"),
+    Fault("a missing barrier", [("runtime/comm/local/SharedCommunicator.cpp",
+         "  pack(piece);\n  CLEAVE_TRY(arrive(batch.kind));\n  CLEAVE_TRY(checkPostings(batch));\n  combine(piece);",
+         "  pack(piece);\n  combine(piece);\n  CLEAVE_TRY(arrive(batch.kind));")], "fuzz-programs"),
+    Fault("a wrong slot", [("runtime/executor/Executor.cpp",
+         "state_.slot = scheduled.slot();", "state_.slot = scheduled.slot() / 2;")], "fuzz-programs"),
+    Fault("a gradient rule with a wrong sign", [("passes/autodiff/rules/Elementwise.cpp",
+         "return dy * -sin(x);", "return dy * sin(x);")], "fuzz-programs"),
 ]
 
 
-def search(tool, build, seconds):
-    """Seconds until the tool finds an error, and its message; or None."""
-    begin = time.time()
+def run(tool, build, seconds):
+    """The first error that the tool prints; none in time: None."""
     result = subprocess.run([str(build / "bin" / tool), "--cases", "0", "--seconds", str(seconds), "--shrinks", "0",
                              "--first", "500000", "--out", str(build)],
                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    found = [line for line in result.stdout.splitlines() if line.startswith("seed ")]
-    return (time.time() - begin, found[0]) if found else None
+    return next((line for line in result.stdout.splitlines() if line.startswith("seed ")), None)
 
 
-def hunt(fault, source, build, seconds):
-    """The result of search() for the tree with the fault."""
-    name, tool, path, text, wrong = fault
-    file = source / path
-    before = file.read_text()
-    if text not in before:
-        sys.exit(f"{name}: {path} does not hold its text any more")
-    file.write_text(before.replace(text, wrong, 1))
-    try:
-        compile_tools(build)
-        return search(tool, build, seconds)
-    finally:
-        file.write_text(before)
+def clean(build):
+    for tool in TOOLS:
+        if found := run(tool, build, 20):
+            sys.exit(f"{tool} finds something without any fault: {found}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", default="build/faults", type=pathlib.Path)
-    parser.add_argument("--seconds", default=600, type=int)
-    parser.add_argument("--only", help="part of a fault's name")
-    arguments = parser.parse_args()
-    source, build = fresh_clone(arguments.work)
-    compile_tools(build)
-    for tool in ("fuzz-kernels", "fuzz-programs"):
-        if found := search(tool, build, 20):
-            sys.exit(f"{tool} finds something without any fault: {found[1]}")
-    missed = 0
-    for fault in FAULTS:
-        if arguments.only and arguments.only not in fault[0]:
-            continue
-        found = hunt(fault, source, build, arguments.seconds)
-        missed += found is None
-        print(f"{fault[0]:36}", f"{found[0]:6.1f} s  {found[1][:140]}" if found else "not found", flush=True)
-    return 1 if missed else 0
-
-
-sys.exit(main())
+sys.exit(hunt(options(__doc__), FAULTS, TOOLS, lambda fault, build, seconds: run(fault.tool, build, seconds), clean))

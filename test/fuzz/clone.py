@@ -1,9 +1,9 @@
-"""A clone of the tree's last commit with a separate build, for scripts that must not change the tree: faults.py, coverage.py."""
+"""A clone of the tree's last commit with a separate build, for scripts that must not change the tree: seeding.py, programs/coverage.py."""
 
 import pathlib
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[3]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def fresh_clone(work, *options):
@@ -21,7 +21,5 @@ def fresh_clone(work, *options):
     return source, build
 
 
-def compile_tools(build):
-    """Builds the two generators."""
-    subprocess.run(["cmake", "--build", str(build), "--target", "fuzz-kernels", "fuzz-programs"], check=True,
-                   stdout=subprocess.DEVNULL)
+def compile_targets(build, targets):
+    subprocess.run(["cmake", "--build", str(build), "--target", *targets], check=True, stdout=subprocess.DEVNULL)
