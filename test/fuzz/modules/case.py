@@ -12,6 +12,9 @@ import re
 import sys
 
 INDENT = "    "
+# What the text of a statement or declaration says of the features of forms.py: gradients that stop (a comparison has none), and rows of a table
+# whose gradients are not those of a lookup.
+SAID = {"stop": re.compile(r"\.detach\(\)(?! >|\.sign|\.sort|\.argmax)"), "rows": re.compile("padding_idx|scale_grad_by_freq")}
 NAME = re.compile(r"(?<![.\w])[a-z]\d+\b")  # of a value; not an attribute
 
 
@@ -69,7 +72,8 @@ class Case:
         found = set(self.run.get("features", ()))
         for node in self.nodes():
             found |= node.features
-        return found
+        text = "\n".join(self.forward_lines() + self.used_declarations() + [self.result()])
+        return found | {feature for feature, pattern in SAID.items() if pattern.search(text)}
 
     def nodes(self):
         return itertools.chain.from_iterable(node.walk() for node in self.body)

@@ -26,7 +26,7 @@ def draw(seed, forms=FORMS, skip=None, families=None):
     draw_inputs(m)
     m.rebuild()
     m.scope = list(m.case.inputs)
-    m.blocks = [block for name in {*names, *ALWAYS} for block in FAMILIES[name]]
+    m.blocks = [block for name in dict.fromkeys([*names, *ALWAYS]) for block in FAMILIES[name]]
     m.blocks.sort(key=lambda block: (block.__module__, block.__qualname__))
     m.take(layers.linear)
     for _ in range(m.pick([3, 5, 8, 12, 18])):

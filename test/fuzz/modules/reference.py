@@ -27,6 +27,10 @@ class Trace:
     evaluation: float = None
     reached: set = dataclasses.field(default_factory=set)  # parameters that have a gradient
 
+    def without_state(self):
+        """The losses and norms alone."""
+        return dataclasses.replace(self, state={}, evaluation=None)
+
 
 def samples(run):
     """(of the training, of an evaluation) how many there are."""
@@ -94,7 +98,7 @@ def step_loss(model, run, names, data, steps_rows):
         for index, (spec, output) in enumerate(zip(run["losses"], outputs)):
             label = labels_of(data, index)
             total, _ = losses.sum_and_count(spec, output, None if label is None else label[rows])
-            divisor = len(steps_rows) if spec["options"].get("reduction") == "sum" else counts[index]
+            divisor = 1 if spec["options"].get("reduction") == "sum" else counts[index]
             part = part + total * (spec["options"].get("factor", 1.0) / divisor)
         part.backward()
         value += float(part)
