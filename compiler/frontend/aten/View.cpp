@@ -298,6 +298,8 @@ Results transposeMatrix(OpCall &c) {
 
 Results transposeLast(OpCall &c) {
   int64_t rank = rankOf(c.tensor("self"));
+  if (rank == 0)
+    return alias(c);
   if (rank < 2)
     fail("transposes ", rank, " dims, expected at least 2");
   return swap(c, rank - 2, rank - 1);
