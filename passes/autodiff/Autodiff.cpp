@@ -28,8 +28,13 @@ public:
         if (failed(differentiate(op)))
           return failure();
     }
-    for (Value value : wrt)
-      grads.push_back(gradientOf(value));
+    const llvm::DenseSet<Value> read = readByTarget();
+    for (Value value : wrt) {
+      Value gradient = gradientOf(value);
+      if (!gradient && read.contains(value)) // through ops whose slope is 0, such as floor
+        gradient = buildSplat(b_, value.getLoc(), value.getType(), 0);
+      grads.push_back(gradient);
+    }
     return success();
   }
 
@@ -44,6 +49,18 @@ private:
         for (Value result : op.getResults())
           if (isa<FloatType>(elementTypeOf(result)))
             active_.insert(result);
+  }
+
+  // The active values on which the target depends through active values.
+  llvm::DenseSet<Value> readByTarget() {
+    llvm::DenseSet<Value> read{target_};
+    for (Operation &op : llvm::reverse(*target_.getParentBlock()))
+      if (!isa<StopGradientOp>(op) &&
+          llvm::any_of(op.getResults(), [&](Value v) { return read.contains(v); }))
+        for (Value operand : op.getOperands())
+          if (active_.contains(operand))
+            read.insert(operand);
+    return read;
   }
 
   // Adds to the gradients of the op's operands what follows from that of its first result.

@@ -111,15 +111,23 @@ program::SegmentOp StepLowering::replacingSegment(unsigned i) const {
 
 void StepLowering::addResults() {
   Operation *terminator = order_.back();
+  // Results of micro-batches first: where two results are one constant, it is filled before both.
+  SmallVector<unsigned> replacing;
+  for (unsigned i = 0; i < terminator->getNumOperands(); ++i)
+    if (graph::aliasOf(step_, i))
+      replacing.push_back(i);
+  llvm::stable_sort(replacing, [&](unsigned a, unsigned b) {
+    return replacingSegment(a) == micro_ && replacingSegment(b) != micro_;
+  });
   // Saves values that lie in arguments, unless they are in place, before any is overwritten.
   llvm::DenseMap<unsigned, View> saved;
-  for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
-    if (std::optional<unsigned> alias = graph::aliasOf(step_, i))
-      if (View view = viewOf(value); persistent_.contains(view.buffer) &&
-                                     !view.isSamePlace(views_[step_.getArgument(*alias)])) {
-        program_.setSegment(replacingSegment(i));
-        moveIn(value, saved[i] = copyToDense(view));
-      }
+  for (unsigned i : replacing) {
+    program_.setSegment(replacingSegment(i));
+    Value value = terminator->getOperand(i), home = step_.getArgument(*graph::aliasOf(step_, i));
+    if (View view = viewOf(value);
+        persistent_.contains(view.buffer) && !view.isSamePlace(views_[home]))
+      moveIn(value, saved[i] = copyToDense(view));
+  }
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     Operation *producer = value.getDefiningOp();
     bool isRepeated = producer && !isUpdate(producer);

@@ -197,6 +197,26 @@ class Plain(nn.Module):
         return (self.layer(x) * self.sum.clone()).square().mean() / self.count
 
 
+class Corners(nn.Module):
+    """Buffers that become constants, a parameter whose slope is 0, and a dropout that returns its operand, gradient and all, in no_grad."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(9)
+        self.layer = nn.Linear(COLUMNS, COLUMNS)
+        self.level = nn.Parameter(torch.full((COLUMNS,), 1.5))
+        self.register_buffer("ones", torch.zeros(ROWS, COLUMNS))
+        self.register_buffer("threes", torch.zeros(COLUMNS))
+
+    def forward(self, x):
+        self.ones.bernoulli_(1.0)
+        self.threes.fill_(3.0)
+        h = self.layer(x)
+        with torch.no_grad():
+            h = nn.functional.dropout(h, 0.0).contiguous().to(h.dtype)
+        return (h * self.level.floor() * self.ones.clone()).square().mean()
+
+
 class Assigned(nn.Module):
     """Attributes that are assigned, in lists, or written out of place; scripted."""
 
@@ -262,7 +282,7 @@ ALL = ("exported", "strict", "decomposed", "trace")
 # writes through unfold() when it decomposes them (the decomposed program, run in PyTorch, leaves the buffer as it was).
 MODELS = {"written": (lambda: Written(combinations()), ("exported", "trace")),
           "decomposed": (lambda: Written([one for one in combinations() if "window" not in one[1]]), ("decomposed",)), "others": (Others, ALL), "teacher": (Teacher, ("exported", "strict")),
-          "plain": (Plain, ("exported", "strict")), "assigned": (Assigned, ("script",))}
+          "plain": (Plain, ("exported", "strict")), "corners": (Corners, ("exported", "strict")), "assigned": (Assigned, ("script",))}
 
 
 def write_forms(name, make, forms):

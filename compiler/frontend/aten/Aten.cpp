@@ -227,7 +227,9 @@ void stopGradients(Context &context, const llvm::DenseSet<const TensorState *> &
         result.isTensor() && !result.tensor()->number() && isFloating(result.tensor()->read(e));
     if (!isFloat)
       continue;
-    if (result.tensor()->isView() || arguments.contains(result.tensor().get()))
+    if (arguments.contains(result.tensor().get()))
+      continue; // a conversion or a dropout that changes nothing returns its operand, gradient and all
+    if (result.tensor()->isView())
       result = dispatch(context, "aten::detach", {result}, {}).at(0);
     else
       result.tensor()->storage()->contents = stopped(e, result.tensor()->read(e));

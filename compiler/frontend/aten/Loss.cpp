@@ -31,7 +31,7 @@ Array reduced(OpCall &c, Array losses) { return emit::reduced(c.e, losses, reduc
 emit::ClassLossOptions optionsOf(OpCall &c, double smoothing = 0) {
   emit::ClassLossOptions out;
   if (c.has("weight"))
-    out.weights = c.tensor("weight");
+    out.weights = c.cast(c.tensor("weight"), typeOf(c.floats("self")));
   out.ignored = c.plainInteger("ignore_index");
   out.reduction = reductionOf(c);
   out.smoothing = smoothing;
@@ -55,7 +55,7 @@ Array softCrossEntropy(OpCall &c, Array x, Array target, double smoothing) {
   if (c.has("weight")) {
     Sizes column(rankOf(x) - dim, 1);
     column[0] = shapeOf(x)[dim];
-    Array weights = c.e.reshape(c.tensor("weight"), column);
+    Array weights = c.e.reshape(c.cast(c.tensor("weight"), typeOf(x)), column);
     products = c.e.mul(products, c.e.broadcast(weights, shapeOf(products)));
   }
   return c.e.neg(c.e.reduce(Reduction::Sum, products, {dim}));

@@ -63,6 +63,21 @@ template <Draw draw> Results drawnLike(OpCall &c) {
 }
 Results uniform(OpCall &c) { return drawnFor<emit::uniform>(c, c.number("from"), c.number("to")); }
 Results normal(OpCall &c) { return drawnFor<emit::normal>(c, c.number("mean"), c.number("std")); }
+Results normalNew(OpCall &c) {
+  return drawn<emit::normal>(c, c.integers("size"), c.dtype().value_or(c.defaultFloat()),
+                             c.number("mean"), c.number("std"));
+}
+// Each element with its own mean or deviation, to which no gradient flows.
+Results normalOfEach(OpCall &c) {
+  const bool isMean = c["mean"].isTensor(), isDeviation = c["std"].isTensor();
+  Array mean = isMean ? stopped(c.e, c.floats("mean")) : Array(),
+        deviation = isDeviation ? stopped(c.e, c.floats("std")) : Array();
+  Sizes shape = isMean && isDeviation ? emit::broadcastShape(shapeOf(mean), shapeOf(deviation))
+                                      : shapeOf(isMean ? mean : deviation);
+  Array out = drawn<emit::normal>(c, shape, typeOf(isMean ? mean : deviation), 0, 1);
+  out = isDeviation ? c.e.mul(out, c.e.broadcast(deviation, shape)) : c.e.mul(out, c.number("std"));
+  return isMean ? c.e.add(out, c.e.broadcast(mean, shape)) : c.e.add(out, c.number("mean"));
+}
 Results normalInPlace(OpCall &c) {
   return written(c, drawnFor<emit::normal>(c, c.number("mean"), c.number("std")));
 }
@@ -121,9 +136,12 @@ Results permutation(OpCall &c) {
 }
 
 // -- dropout --------------------------------------------------------------------------------------
+// Whether a dropout keeps all elements. It is then its operand itself, also without gradients.
+bool keepsAll(OpCall &c) { return !c.boolean("train") || c.number("p") == 0; }
 Results dropout(OpCall &c) {
-  Array x = c.tensor("input");
-  return c.boolean("train") ? emit::dropout(c.e, x, c.number("p")) : x;
+  if (keepsAll(c))
+    return c["input"];
+  return emit::dropout(c.e, c.tensor("input"), c.number("p"));
 }
 Results nativeDropout(OpCall &c) {
   Array x = c.tensor("input");
@@ -135,9 +153,9 @@ Results nativeDropout(OpCall &c) {
 }
 // Drops whole channels: elements that agree in the first two dims.
 Results featureDropout(OpCall &c) {
+  if (keepsAll(c))
+    return c["input"];
   Array x = c.floats("input");
-  if (!c.boolean("train") || c.number("p") == 0)
-    return x;
   c.e.checkRank(x, 2);
   Sizes channels(rankOf(x), 1);
   channels[0] = shapeOf(x)[0];
@@ -147,8 +165,8 @@ Results featureDropout(OpCall &c) {
 }
 // Dropouts that keep mean and variance, which are supported without training only.
 Results alphaDropout(OpCall &c) {
-  if (!c.boolean("train") || c.number("p") == 0)
-    return c.tensor("input");
+  if (keepsAll(c))
+    return c["input"];
   fail("drops elements in a way that Cleave does not do; use plain dropout, set its probability "
        "to 0, or export the model in eval mode");
 }
@@ -179,6 +197,11 @@ constexpr OpEntry kRandomOps[] = {
     {"geometric", "T self, f p, *, any generator=None", geometric},
     {"log_normal", "T self, f mean=1.0, f std=2.0, *, any generator=None", logNormal},
     {"native_dropout", "T input, f p, b? train", nativeDropout},
+    {"normal", "f mean, f std, i[] size, *, any generator=None, i? dtype=None, " CLEAVE_DRAWN_PLACE,
+     normalNew},
+    {"normal", "T mean, f std=1.0, *, any generator=None", normalOfEach},
+    {"normal", "f mean, T std, *, any generator=None", normalOfEach},
+    {"normal", "T mean, T std, *, any generator=None", normalOfEach},
     {"normal_", "T self, f mean=0.0, f std=1.0, *, any generator=None", normalInPlace},
     {"normal_functional", "T self, f mean=0.0, f std=1.0, *, any generator=None", normal},
     {"rand", kDrawnSize, drawnNew<emit::uniform>},

@@ -12,7 +12,7 @@ import torch
 LACKS = {
     "pt2": set(),
     "strict": {"checkpoint"},  # PyTorch's strict export fails
-    "decomposed": {"stop"},  # run_decompositions() drops detach and no_grad
+    "decomposed": {"stop", "nothing"},  # run_decompositions() drops detach and no_grad, and writes zeros for such a dropout
     "script": {"checkpoint"},  # has no functions in functions
     "trace": {"stop"},  # tracing drops no_grad
     "dynamo": {"stop", "rows", "state", "autocast", "random"},  # ONNX knows neither

@@ -78,7 +78,7 @@ def sampling(m):
     image = m.image()
     n, height, width = m.tensor(image).shape[0], m.between(1, 4), m.between(1, 4)
     aligned = m.pick(["True", "False"])
-    theta = m.pick(["torch.eye(2, 3)", "torch.eye(2, 3) * 1.5", "torch.eye(2, 3) * 0.5", "torch.zeros(2, 3)"])
+    theta = m.pick(["torch.eye(2, 3)", "torch.eye(2, 3) * 1.25", "torch.eye(2, 3) * 0.5", "torch.zeros(2, 3)"])
     name = m.fresh("p")
     m.declare(f"self.{name} = nn.Parameter({theta})")
     size = m.pick([tuple(m.tensor(image).shape), (n, m.tensor(image).shape[1], height, width)])

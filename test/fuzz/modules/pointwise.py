@@ -34,8 +34,8 @@ F.cosine_similarity({f}, {g}.expand_as({f}), dim={d}) | {f}.renorm(2, 0, 1.0) | 
 torch.trapezoid({f}, dim={d}) | F.pairwise_distance({f}, {g}.expand_as({f})) | torch.cdist({f}, {f}) | {f}.any({d}) * {f}.mean({d}) | {f}.count_nonzero({d}) * {f}.sum({d})
 """.replace("\n", " | ")
 SORTS = """
-{f}.sort({d}).values | {f}.sort({d}, descending=True).values | {f}.sort({d}, stable=True).values | {f}.topk(2, {d}).values | {f}.topk(2, {d}, largest=False).values
-{f}.gather({d}, {f}.argsort({d})) | {f}.kthvalue(1, {d}).values | {f}.msort() | {f}.argmax({d}) * {f}.sum({d}) | {f}.argmin({d}) * {f}.sum({d}) | {f}.mode({d}).values
+{f}.sort({d}).values | {f}.sort({d}, descending=True).values | {f}.sort({d}, stable=True).values | ({f} + torch.arange({f}.numel()).view({f}.shape) * 0.3).topk(2, {d}).values | ({f} + torch.arange({f}.numel()).view({f}.shape) * 0.3).topk(2, {d}, largest=False).values
+{f}.gather({d}, {f}.argsort({d})) | ({f} + torch.arange({f}.numel()).view({f}.shape) * 0.3).kthvalue(1, {d}).values | {f}.msort() | {f}.argmax({d}) * {f}.sum({d}) | {f}.argmin({d}) * {f}.sum({d}) | {f}.mode({d}).values
 {f}.max({d}).indices * {f}.mean({d}) | {f}.sort({d}).indices * {f} | {f}.unique_consecutive().sum() | torch.searchsorted({f}.detach().sort(-1).values, {f}) * {f}
 torch.bucketize({f}.detach(), torch.tensor([-1.0, 0.0, 0.5])) * {f} | F.one_hot({f}.argmax(-1), {f}.shape[-1]) * {f} | {f} * ({f} >= {f}.topk(2, {d}).values.amin({d}, keepdim=True))
 """.replace("\n", " | ")

@@ -26,6 +26,7 @@ class Trace:
     before: dict = dataclasses.field(default_factory=dict)  # the same before the first
     evaluation: float = None
     reached: set = dataclasses.field(default_factory=set)  # parameters that have a gradient
+    moved: set = dataclasses.field(default_factory=set)  # of these those whose gradient is not always 0
 
     def without_state(self):
         """The losses and norms alone."""
@@ -140,6 +141,7 @@ def train(model, case, noise=None):
                 raise Unusable("the loss depends on no parameter")
             trace.norms.append(float(torch.stack([g.double().square().sum() for g in gradients]).sum().sqrt()))
             trace.reached |= {name for name, p in model.named_parameters() if p.grad is not None}
+            trace.moved |= {name for name, p in model.named_parameters() if p.grad is not None and p.grad.any()}
             optimizer.step()
         trace.state = state_of(model)
         if run["eval"]:
@@ -205,12 +207,12 @@ def is_finite(trace):
 
 
 class Rounding(TorchDispatchMode):
-    """Changes every result as a rounding error might, except where few bits say it all: such numbers are exact in any order of computing,
-    so that ties made on purpose stay ties."""
+    """Changes every result as a rounding error might, except where few bits (those of type `few`) say it all: such numbers are exact in any
+    order of computing, so that ties made on purpose stay ties."""
 
-    def __init__(self, size, seed):
+    def __init__(self, size, seed, few):
         super().__init__()
-        self.size, self.generator = size, torch.Generator().manual_seed(seed)
+        self.few, self.size, self.generator = few, size, torch.Generator().manual_seed(seed)
 
     def __torch_dispatch__(self, function, types, arguments=(), options=None):
         result = function(*arguments, **(options or {}))
@@ -219,7 +221,7 @@ class Rounding(TorchDispatchMode):
             return result
         for value in result if isinstance(result, (tuple, list)) else [result]:
             if isinstance(value, torch.Tensor) and value.dtype == torch.float64 and value.numel():
-                few = value.to(torch.float32).to(torch.float64) == value
+                few = value.to(self.few).to(torch.float64) == value
                 change = torch.rand(value.shape, generator=self.generator, dtype=torch.float64).sub_(0.5).mul_(2 * self.size)
                 value.add_(torch.where(few, 0.0, value * change))
         return result
