@@ -74,7 +74,8 @@ private:
   }
 
   // A repetition at a position, before others that stand there, for the readers there and behind
-  // it; without a position for all readers, before the first of them. False: there are none.
+  // it; without a position for all readers, before the first of them. False: there are none, or the
+  // op cannot stand there.
   bool repeatAt(int number, std::optional<int> position, int64_t repetition) {
     Operation *op = ops_[number], *place = nullptr;
     auto reads = [&](Operation *user) {
@@ -96,6 +97,12 @@ private:
     for (Value operand : op->getOperands())
       if (Operation *update = replacedBy_.lookup(sourceOf(operand)))
         stayBefore(update);
+    // An argument may be replaced before the other operands are computed: then the value is kept.
+    if (!llvm::all_of(op->getOperands(), [&](Value operand) {
+          Operation *producer = operand.getDefiningOp();
+          return !producer || producer->isBeforeInBlock(place);
+        }))
+      return false;
     OpBuilder b(place);
     Operation *clone = b.clone(*op);
     graph::markAgain(clone, repetition);
