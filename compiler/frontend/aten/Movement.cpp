@@ -65,11 +65,12 @@ Results dstack(OpCall &c) {
 }
 
 Results broadcastAll(OpCall &c) {
-  emit::Values all = c.tensors("tensors");
+  const emit::Values given = c.tensors("tensors");
+  emit::Values all = given;
   c.e.broadcastTogether(all);
   IValueList out;
-  for (Array x : all)
-    out.push_back(TensorState::create(x));
+  for (auto [i, x] : llvm::enumerate(all)) // one that has the shape already is returned itself
+    out.push_back(x == given[i] ? c["tensors"].items()[i] : IValue(TensorState::create(x)));
   return IValue::list(std::move(out));
 }
 

@@ -135,6 +135,8 @@ def within(m, header, context, features=()):
 
 
 def no_grad(m):
+    if "autocast" in m.noted:  # torch.export leaves it out there
+        raise Reject
     within(m, "with torch.no_grad():", torch.no_grad(), {"stop"})
 
 

@@ -39,8 +39,11 @@ public:
 
   // A parameter that the exporter dropped because it was zero.
   void addDropped(const DroppedBias &bias) {
-    if (byName_.contains({false, bias.name}))
+    if (auto known = byName_.find({false, bias.name}); known != byName_.end()) {
+      plan_.uses[{bias.node, bias.input}] = {
+          known->second, false, {}}; // the module is called again
       return;
+    }
     Parameter parameter;
     parameter.name = bias.name;
     parameter.initializer = bias.weight;
