@@ -51,15 +51,16 @@ private:
             active_.insert(result);
   }
 
-  // The active values on which the target depends through active values.
+  // The active values on which the target depends through active values, but for operands to which
+  // the rule of an op gives no gradient, as to running statistics.
   llvm::DenseSet<Value> readByTarget() {
     llvm::DenseSet<Value> read{target_};
     for (Operation &op : llvm::reverse(*target_.getParentBlock()))
       if (!isa<StopGradientOp>(op) &&
           llvm::any_of(op.getResults(), [&](Value v) { return read.contains(v); }))
-        for (Value operand : op.getOperands())
-          if (active_.contains(operand))
-            read.insert(operand);
+        for (OpOperand &operand : op.getOpOperands())
+          if (active_.contains(operand.get()) && !without_.contains(&operand))
+            read.insert(operand.get());
     return read;
   }
 
@@ -88,9 +89,12 @@ private:
     // Ops that the rule built get the location of this op, not of the ops that they read.
     for (Operation *built = lastBuilt(); built != before; built = built->getPrevNode())
       built->setLoc(op->getLoc());
-    for (auto [operand, part] : llvm::zip_equal(op->getOperands(), gradients))
-      if (part && active_.contains(operand))
-        summands_[operand].push_back(part);
+    const bool isFlat = llvm::none_of(gradients, [](Value part) { return bool(part); });
+    for (auto [operand, part] : llvm::zip_equal(op->getOpOperands(), gradients))
+      if (part && active_.contains(operand.get()))
+        summands_[operand.get()].push_back(part);
+      else if (!part && !isFlat)
+        without_.insert(&operand);
     return success();
   }
 
@@ -149,6 +153,7 @@ private:
   RuleTable rules_;
   llvm::DenseSet<Value> active_;
   llvm::DenseMap<Value, SmallVector<Value>> summands_;
+  llvm::DenseSet<OpOperand *> without_; // operands without a gradient of ops that give others one
 };
 
 } // namespace

@@ -43,8 +43,7 @@ static void printRemarks(const std::vector<driver::Remark> &remarks, Shown shown
   size_t hidden = 0;
   for (const driver::Remark &remark : remarks)
     if (shown == Shown::All || remark.kind == "warning" || isAnswer(remark.kind) ||
-        (++count[remark.kind] <= kPerKind &&
-         (shown == Shown::FewPerKind || remark.kind == "tied")))
+        (++count[remark.kind] <= kPerKind && (shown == Shown::FewPerKind || remark.kind == "tied")))
       printRemark(remark);
     else
       ++hidden;

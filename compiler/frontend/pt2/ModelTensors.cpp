@@ -148,9 +148,10 @@ TensorRef ModelTensors::parameter(const InputSpec &input) {
       source = &other;
   torch::StridedTensor data = weights_.find(source->target, metaOf(program_, *source));
   if (const Held *same = heldWith(data)) {
-    remarks_.push_back({Remark::Kind::Tied, same->name,
-                        concat("'", name, "' is the same tensor in the file: one parameter; --untie ",
-                               name, " trains them apart")});
+    remarks_.push_back(
+        {Remark::Kind::Tied, same->name,
+         concat("'", name, "' is the same tensor in the file: one parameter; --untie ", name,
+                " trains them apart")});
     return byName_[name] = same->tensor;
   }
   for (const std::string &other : weights_.otherNamesOf(source->target))

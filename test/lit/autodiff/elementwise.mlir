@@ -160,26 +160,26 @@ func.func @erf_has_the_slope_of_a_bell_curve(%x: tensor<f32>) -> tensor<f32> {
   return %y : tensor<f32>
 }
 
-// CHECK-LABEL: @floor_is_flat_and_gives_no_gradient(
-func.func @floor_is_flat_and_gives_no_gradient(%x: tensor<f32>) -> tensor<f32> {
-  // CHECK-NOT: constant
-  // CHECK: return{{$}}
+// CHECK-LABEL: @floor_is_flat_and_gives_zero(
+func.func @floor_is_flat_and_gives_zero(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[ZERO:.*]] = graph.constant dense<0.000000e+00> : tensor<f32>
+  // CHECK: return %[[ZERO]] :
   %y = graph.floor %x : tensor<f32>
   return %y : tensor<f32>
 }
 
-// CHECK-LABEL: @ceil_is_flat_and_gives_no_gradient(
-func.func @ceil_is_flat_and_gives_no_gradient(%x: tensor<f32>) -> tensor<f32> {
-  // CHECK-NOT: constant
-  // CHECK: return{{$}}
+// CHECK-LABEL: @ceil_is_flat_and_gives_zero(
+func.func @ceil_is_flat_and_gives_zero(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[ZERO:.*]] = graph.constant dense<0.000000e+00> : tensor<f32>
+  // CHECK: return %[[ZERO]] :
   %y = graph.ceil %x : tensor<f32>
   return %y : tensor<f32>
 }
 
-// CHECK-LABEL: @round_is_flat_and_gives_no_gradient(
-func.func @round_is_flat_and_gives_no_gradient(%x: tensor<f32>) -> tensor<f32> {
-  // CHECK-NOT: constant
-  // CHECK: return{{$}}
+// CHECK-LABEL: @round_is_flat_and_gives_zero(
+func.func @round_is_flat_and_gives_zero(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[ZERO:.*]] = graph.constant dense<0.000000e+00> : tensor<f32>
+  // CHECK: return %[[ZERO]] :
   %y = graph.round %x : tensor<f32>
   return %y : tensor<f32>
 }
