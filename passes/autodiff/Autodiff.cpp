@@ -51,8 +51,8 @@ private:
             active_.insert(result);
   }
 
-  // The active values on which the target depends through active values, but for operands to which
-  // the rule of an op gives no gradient, as to running statistics.
+  // Active values on which the target depends through active values. Skips operands for which a
+  // rule returns no gradient while it returns one for others: running statistics of batch norms.
   llvm::DenseSet<Value> readByTarget() {
     llvm::DenseSet<Value> read{target_};
     for (Operation &op : llvm::reverse(*target_.getParentBlock()))
@@ -153,7 +153,8 @@ private:
   RuleTable rules_;
   llvm::DenseSet<Value> active_;
   llvm::DenseMap<Value, SmallVector<Value>> summands_;
-  llvm::DenseSet<OpOperand *> without_; // operands without a gradient of ops that give others one
+  llvm::DenseSet<OpOperand *>
+      without_; // operands to which a rule gives no gradient, but others one
 };
 
 } // namespace

@@ -111,7 +111,7 @@ program::SegmentOp StepLowering::replacingSegment(unsigned i) const {
 
 void StepLowering::addResults() {
   Operation *terminator = order_.back();
-  // Results of micro-batches first: where two results are one constant, it is filled before both.
+  // Per-micro-batch results go first, so that a constant shared by two results is filled in time.
   SmallVector<unsigned> replacing;
   for (unsigned i = 0; i < terminator->getNumOperands(); ++i)
     if (graph::aliasOf(step_, i))

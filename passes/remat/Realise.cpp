@@ -97,7 +97,7 @@ private:
     for (Value operand : op->getOperands())
       if (Operation *update = replacedBy_.lookup(sourceOf(operand)))
         stayBefore(update);
-    // An argument may be replaced before the other operands are computed: then the value is kept.
+    // If an argument is replaced before the other operands are computed, the value is kept.
     if (!llvm::all_of(op->getOperands(), [&](Value operand) {
           Operation *producer = operand.getDefiningOp();
           return !producer || producer->isBeforeInBlock(place);

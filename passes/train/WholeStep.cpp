@@ -61,7 +61,7 @@ Value WholeStep::partOfQuotient(OpBuilder &b, Value sum, Value all) const {
   return quotient(b, partOfSum(b, sum), all);
 }
 
-// mean × (share of the labels) × microBatches, so that gradients are as large as those of a mean.
+// mean × (share of the labels) × microBatches; the factor cancels the mean over micro-batches.
 Value WholeStep::partOfMean(OpBuilder &b, Value mean, Value count, Value all) const {
   Value counted = chosenOr(b, isPositive(b, count), mean, 0);
   Value share = quotient(b, partOfSum(b, count), all);

@@ -44,8 +44,8 @@ private:
   std::optional<llvm::SmallVector<mlir::Operation *>> opsOfInputs(mlir::Value value) const;
   // The sum of `value` over all micro-batches; null unless it follows from the inputs.
   mlir::Value total(mlir::OpBuilder &b, mlir::Value value);
-  // `value`, in which sums over all samples are those of the whole step; null unless it is a number
-  // that depends on inputs by such sums alone.
+  // Computes the number `value` with sums over the samples of the whole step instead of the
+  // micro-batch; null if `value` depends on inputs other than through such sums.
   mlir::Value ofTotals(mlir::OpBuilder &b, mlir::Value value);
 
   mlir::func::FuncOp step_;

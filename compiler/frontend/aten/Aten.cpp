@@ -228,7 +228,7 @@ void stopGradients(Context &context, const llvm::DenseSet<const TensorState *> &
     if (!isFloat)
       continue;
     if (arguments.contains(result.tensor().get()))
-      continue; // what changes nothing (a conversion, a dropout) is its operand, gradient and all
+      continue; // no-op conversions and dropouts return the operand, with its gradient
     if (result.tensor()->isView())
       result = dispatch(context, "aten::detach", {result}, {}).at(0);
     else

@@ -136,7 +136,7 @@ Results permutation(OpCall &c) {
 }
 
 // -- dropout --------------------------------------------------------------------------------------
-// Whether a dropout keeps all elements. It is then its operand itself, also without gradients.
+// Whether a dropout keeps all elements; PyTorch then returns the operand itself, not a copy.
 bool keepsAll(OpCall &c) { return !c.boolean("train") || c.number("p") == 0; }
 Results dropout(OpCall &c) {
   if (keepsAll(c))

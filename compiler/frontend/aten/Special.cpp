@@ -35,8 +35,8 @@ Array stepsBeyond(const Emitter &e, Array y, Array x) {
 }
 
 // erfinv: an approximation by elementary functions (Winitzki's), relative error 2e-3, and three
-// steps towards the root of erf(y) - x, the first two of third order. Only the last one has a
-// gradient, which is that of the function.
+// steps towards the root of erf(y) - x, the first two of third order. Only the last step
+// propagates a gradient, the exact slope of erfinv.
 Array inverseErf(const Emitter &e, Array given) {
   Array size = e.abs(given), isInside = e.compare(Predicate::LT, size, 1);
   Array x = e.select(isInside, given, e.splat(given, 0));

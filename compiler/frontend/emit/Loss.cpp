@@ -56,8 +56,8 @@ Value positionWeights(const Emitter &e, Value labels, mlir::Type element,
 
 namespace {
 
-// The same as reduced(); a mean is weighted. `isOfWeights`: the weights are more than those of
-// labels that count, of which a simplification knows the mean by its division.
+// Reduces like reduced(), with a weighted mean. `isOfWeights`: there are class weights or label
+// smoothing. Without them the division stays plain, since passes/simplify matches it as the mean.
 Value weighted(const Emitter &e, Value loss, Value weights, LossReduction reduction,
                bool isOfWeights) {
   if (!weights || reduction != LossReduction::Mean)

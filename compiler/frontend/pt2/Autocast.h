@@ -20,15 +20,15 @@ struct AutocastRegion {
 AutocastRegion regionOf(const aten::IValueList &arguments);
 
 // Casts the tensors among the arguments of an operator as torch.autocast does in PyTorch, if the
-// recorded type of the operator's first result (none if it is no tensor) says so. `region` is the
-// type of products if the result's device is that of an enabled region.
+// recorded type of the operator's first result (none if it is not a tensor) says so. `region` is
+// the type of products if an enabled region covers the result's device.
 void castArguments(aten::Context &context, llvm::StringRef name, std::optional<ElementType> result,
                    std::optional<ElementType> region, aten::IValueList &positional,
                    std::map<std::string, aten::IValue> &keyword);
 
-// Warns where two regions of one kind follow each other with no node between them: torch.export
-// (2.15) splits a region so at torch.no_grad() inside of it, and leaves the no_grad out. The file
-// does not tell such a region from two of the model's own.
+// Warns where two regions with equal settings follow each other directly. torch.export (2.15) drops
+// torch.no_grad() inside a region and splits the region there, but a model may also contain two
+// such regions; the file does not distinguish the two cases.
 std::vector<frontend::Remark> warningsOfRegions(const Graph &graph);
 
 } // namespace cleave::pt2

@@ -28,7 +28,7 @@ using aten::IValueList;
 using emit::fail;
 
 constexpr const char *kHigherOrder = "torch.ops.higher_order.";
-// torch.vmap calls a program once for all samples; the nodes in between are those of one sample.
+// torch.vmap traces its function once; the nodes between these two compute one sample.
 constexpr const char *kBeginSamples = "torch._functorch.predispatch._vmap_increment_nesting";
 constexpr const char *kEndSamples = "torch._functorch.predispatch._vmap_decrement_nesting";
 constexpr const char *kTakeSample = "torch._functorch.predispatch._add_batch_dim";

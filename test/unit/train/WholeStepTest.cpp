@@ -1,5 +1,5 @@
-// The loss of a step of several micro-batches is that of all their samples in one, whatever labels
-// count in each of them.
+// A step of several micro-batches has the same loss as one large batch with all their samples,
+// however the labels that count are distributed.
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Step.h"

@@ -40,8 +40,8 @@ public:
   // A parameter that the exporter dropped because it was zero.
   void addDropped(const DroppedBias &bias) {
     if (auto known = byName_.find({false, bias.name}); known != byName_.end()) {
-      plan_.uses[{bias.node, bias.input}] = {
-          known->second, false, {}}; // the module is called again
+      // Another call of the same module.
+      plan_.uses[{bias.node, bias.input}] = {known->second, false, {}};
       return;
     }
     Parameter parameter;
