@@ -1,65 +1,100 @@
 #!/usr/bin/env python3
-"""Runs the parts of a GPU session over an unpacked bundle; called by tools/dev/gpu-session.sh.
+"""Runs one call of a GPU session over an unpacked bundle; called by tools/dev/gpu-session.sh.
 
-    tools/dev/gpu/session.py BUNDLE OUTPUT [--device cuda|cpu] [--parts machine,losses,…] [--budget SECONDS] [--steps N]
+    tools/dev/gpu/session.py BUNDLE OUTPUT [--call first|second] [--device cuda|cpu] [--parts machine,smoke,…] [--models gpt-124m,…]
+                             [--budget SECONDS] [--steps N]
 
-Every part has a limit, and all together the budget. A part that fails or runs out of time is noted, the others go on.
+A call runs its parts in order. Every part has a limit, and the call has a budget; a larger budget stretches all limits. A part that
+fails or runs out of time is noted, and the others go on. OUTPUT receives every result as it comes.
 """
 
 import argparse
+import contextlib
+import gzip
+import importlib.metadata
 import json
 import math
 import os
 import pathlib
 import random
 import shutil
+import signal
 import statistics
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 import zipfile
 
 import report
 
 HERE = pathlib.Path(__file__).resolve().parent
+SMOKE_STEPS, PROFILE_STEPS, PROFILED = 5, 10, 3  # the last PROFILED of PROFILE_STEPS are traced
+NOTED, LOGGED = 128 << 10, 512 << 10  # bytes kept of an output of a failed tool, and of a log of a library
+
+# Seconds of a call, and of each of its parts in order. The parts may sum up to more: most end early.
+CALLS = {
+    "first": (180, {"machine": 10, "smoke": 70, "profile": 45, "compiled": 80, "speed": 40}),
+    "second": (400, {"machine": 10, "pairs": 240, "losses": 80, "memory": 40, "calibration": 60, "host": 40}),
+}
+LIMITS = {"eager": math.inf, **CALLS["first"][1], **CALLS["second"][1]}
 
 
 class Failure(Exception):
-    """What went wrong, in one line."""
+    """The reason of a failure, in one line."""
 
 
 class Session:
-    def __init__(self, options):
-        self.options, self.bundle, self.output = options, options.bundle, options.output
+    def __init__(self, options, scratch):
+        self.options, self.bundle, self.output, self.scratch = options, options.bundle, options.output, scratch
         self.manifest = json.loads((self.bundle / "manifest.json").read_text())
-        self.end = time.monotonic() + options.budget
-        self.results = {"bundle": {"cluster": self.manifest["cluster"]}, "parts": {}}
+        self.stretch = max(1, options.budget / CALLS[options.call][0])  # a factor of all limits
+        self.last = self.end = time.monotonic() + options.budget  # the ends of the call and of the part
+        self.results = {"bundle": {"cluster": self.manifest["cluster"]}, "call": options.call, "parts": {}}
+        for name in ("failures.txt", "libraries.txt"):
+            (self.output / name).unlink(missing_ok=True)
 
     # -- running ------------------------------------------------------------------------------------------------------------------
 
     def run(self, command, limit, **environment):
-        """A program's output. Its failure, and its end after `limit` seconds or that of the session, is a Failure."""
-        left = min(limit, self.end - time.monotonic())
+        """Returns a program's output. Raises a Failure if it fails or does not end within `limit` seconds or the part's time.
+
+        The program leads a process group, which is killed in the end. It writes to files: a descendant could hold a pipe open.
+        """
+        left = min(limit * self.stretch, self.end - time.monotonic())
         if left < 1:
-            raise Failure("the session's time is over")
+            raise Failure("the time of the part is over")
         command = [str(word) for word in command]
-        name = pathlib.Path(command[0]).name
+        outputs = [self.scratch / "stdout", self.scratch / "stderr"]
+        with open(outputs[0], "wb") as out, open(outputs[1], "wb") as err:
+            try:
+                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                                           env={**os.environ, **environment})
+            except OSError as error:
+                raise Failure(f"{pathlib.Path(command[0]).name}: {error.strerror}") from None
         try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=left,
-                                  env={**os.environ, **environment})
+            how = f"ends with {process.wait(left)}"
         except subprocess.TimeoutExpired:
-            raise Failure(f"{name} does not end within {left:.0f} s") from None
-        except OSError as error:
-            raise Failure(f"{name}: {error.strerror}") from None
-        if done.returncode:
-            said = (done.stderr.strip() or done.stdout.strip()).splitlines()
-            raise Failure(f"{name} ends with {done.returncode}: {said[-1] if said else 'without a word'}")
-        return done.stdout + done.stderr
+            how = f"does not end within {left:.0f} s"
+        finally:
+            end_group(process)
+        if how != "ends with 0":
+            self.fail(command, how, outputs, environment)
+        return "".join(path.read_text(errors="replace") for path in outputs)
+
+    def fail(self, command, how, outputs, environment):
+        """Appends the command and its outputs to failures.txt and raises a Failure."""
+        out, err = (clip(path, NOTED) for path in outputs)
+        words = [f"{key}={value}" for key, value in environment.items()] + command
+        with open(self.output / "failures.txt", "a") as file:
+            file.write(f"== {' '.join(words)}\n{how}\n-- standard output\n{out}\n-- standard error\n{err}\n\n")
+        said = (err.strip() or out.strip()).splitlines()
+        raise Failure(f"{pathlib.Path(command[0]).name} {how}: {said[-1] if said else 'no output'}")
 
     def train(self, plan, model, data, steps, limit, *options, prefix=(), **environment):
         """Trains with cleave-run; returns the steps and ranks of its log."""
-        log = self.output / "last.jsonl"
+        log = self.scratch / "last.jsonl"
         log.unlink(missing_ok=True)
         self.run([*prefix, self.bundle / "bin/cleave-run", self.bundle / plan, "--model", self.bundle / model, "--data", data,
                   "--steps", steps, "--log", log, *self.device(), *options], limit, **environment)
@@ -73,10 +108,11 @@ class Session:
     def all(self, parts):
         for name in parts:
             begin, entry = time.monotonic(), {}
+            self.end = min(self.last, begin + LIMITS[name] * self.stretch)
             self.results["parts"][name] = entry
             try:
                 getattr(self, name)(entry)
-            except Exception as error:  # whatever it is, the other parts go on
+            except Exception as error:  # of any type: the other parts go on
                 entry["failure"] = str(error) or type(error).__name__
             entry["part_seconds"] = round(time.monotonic() - begin, 1)
             self.write()
@@ -85,54 +121,81 @@ class Session:
         (self.output / "session.json").write_text(json.dumps(self.results, indent=1))
         (self.output / "session.txt").write_text(report.text(self.results))
 
-    def each(self, entry, items, action):
-        """Runs action(item) for every item and notes its result, or why there is none, under the item's name."""
-        for item in items:
-            name = item["name"]
-            try:
-                entry[name] = action(item)
-            except Failure as failure:
-                entry[name] = {"failure": str(failure)}
-            self.write()
+    def note(self, entry, name, action, *arguments):
+        """Sets entry[name] to the result of an action, or to the reason why it has none."""
+        try:
+            entry[name] = action(*arguments)
+        except Exception as error:  # of any type: the other models go on
+            entry[name] = {"failure": str(error) or type(error).__name__}
+        self.write()
 
     # -- parts --------------------------------------------------------------------------------------------------------------------
 
     def machine(self, entry):
-        entry["cleave"] = self.run([self.bundle / "bin/cleave-run", "--version"], 20).strip()
-        for key, command in {"gpu": ["nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"],
-                             "torch": [sys.executable, "-c", "import torch; print(torch.__version__)"]}.items():
+        tools = {"cleave": [self.bundle / "bin/cleave-run", "--version"],
+                 "gpu": ["nvidia-smi", "--query-gpu=name,driver_version,memory.total,clocks.max.sm,power.limit", "--format=csv,noheader"]}
+        for key, command in tools.items():
             try:
-                entry[key] = self.run(command, 60).strip()
+                entry[key] = self.run(command, 10).strip()
             except Failure as failure:
                 entry[key] = str(failure)
+        packages = {package.metadata["Name"]: package.version for package in importlib.metadata.distributions()}
+        entry["packages"] = ", ".join(f"{name} {packages[name]}" for name in sorted(packages)
+                                      if name.startswith(("torch", "triton", "nvidia-")))
+
+    def smoke(self, entry):
+        """A few steps of every small model on one rank. A failed run is repeated with checks and with logs of the libraries."""
+        for case in self.cases():
+            steps = min(SMOKE_STEPS, case["steps"])
+            found = self.compare(case, "1", steps, 20)
+            entry[case["name"]] = {"tolerance": case["tolerance"], "ranks": {"1": found}}
+            self.write()
+            if not found["ok"]:
+                logs = [self.scratch / "cublaslt.log", self.scratch / "cudnn.log"]
+                found["checked"] = self.compare(
+                    case, "1", steps, 20, CLEAVE_CHECK_KERNELS="1", CUBLASLT_LOG_LEVEL="2", CUBLASLT_LOG_FILE=str(logs[0]),
+                    CUDNN_LOGLEVEL_DBG="2", CUDNN_LOGDEST_DBG=str(logs[1]))
+                self.keep_logs(case["name"], logs)
+                self.write()
+
+    def keep_logs(self, name, logs):
+        with open(self.output / "libraries.txt", "a") as file:
+            for log in logs:
+                file.write(f"== {name}: {log.name}\n{clip(log, LOGGED) if log.exists() else 'not written'}\n")
+                log.unlink(missing_ok=True)
 
     def losses(self, entry):
-        def compare(case):
-            found = {}
-            for ranks, plan in case["plans"].items():
-                try:
-                    steps, lines = self.train(plan, case["model"], self.bundle / case["data"], case["steps"], 60)
-                    apart = distance([step["loss"] for step in steps], case["losses"])
-                    found[ranks] = {"apart": apart, "ok": apart <= case["tolerance"],
-                                    "memory_ok": all(line["planned_bytes"] == line["allocated_bytes"] for line in lines)}
-                except Failure as failure:
-                    found[ranks] = {"failure": str(failure), "ok": False}
-            return {"tolerance": case["tolerance"], "ranks": found}
+        """All recorded steps on 2 and 4 ranks."""
+        for ranks in ("2", "4"):
+            for case in self.cases():
+                found = entry.setdefault(case["name"], {"tolerance": case["tolerance"], "ranks": {}})["ranks"]
+                found[ranks] = self.compare(case, ranks, case["steps"], 60)
+                self.write()
 
-        self.each(entry, self.manifest["losses"], compare)
+    def compare(self, case, ranks, steps, limit, **environment):
+        """Compares the losses of a run with the recorded ones, and the allocated bytes with the planned ones."""
+        try:
+            done, lines = self.train(case["plans"][ranks], case["model"], self.bundle / case["data"], steps, limit, **environment)
+        except Failure as failure:
+            return {"failure": str(failure), "ok": False}
+        losses = [step["loss"] for step in done]
+        apart = distance(losses, case["losses"][:steps])
+        return {"apart": apart, "ok": apart <= case["tolerance"], "losses": losses,
+                "memory_ok": all(line["planned_bytes"] == line["allocated_bytes"] for line in lines)}
 
     def memory(self, entry):
         """compute-sanitizer over three steps."""
         if not shutil.which("compute-sanitizer"):
             raise Failure("compute-sanitizer is not installed")
-        tool = ["compute-sanitizer", "--tool", "memcheck", "--target-processes", "all", "--error-exitcode", "9"]
+        tool = ["compute-sanitizer", "--tool", "memcheck", "--target-processes", "all",
+                "--report-api-errors", "no", "--error-exitcode", "9"]
         case = self.case("gpt")
         self.train(case["plans"]["1"], case["model"], self.bundle / case["data"], 3, 90, prefix=tool)
         entry["ok"] = True
 
     def host(self, entry):
         """Allocations per step: of a run of many steps less those of a run of few."""
-        library, count = self.output / "count_allocations.so", self.output / "allocations"
+        library, count = self.scratch / "count_allocations.so", self.scratch / "allocations"
         compiler = shutil.which("cc") or shutil.which("gcc") or "nvcc"
         shared = ["-shared", "-Xcompiler", "-fPIC"] if compiler == "nvcc" else ["-shared", "-fPIC"]
         self.run([compiler, *shared, "-O1", HERE / "count_allocations.c", "-o", library], 60)
@@ -152,42 +215,77 @@ class Session:
             entry["host_seconds_per_step"] = statistics.median(hosts)
 
     def calibration(self, entry):
-        cluster = self.output / "cluster.json"
+        cluster = self.scratch / "cluster.json"
         tool = self.bundle / "bin/cleave-calibrate"
         entry["output"] = self.run([tool, "--device", "cuda", "--like", self.manifest["cluster"], "-o", cluster], 120).strip()
         entry["cluster"] = json.loads(cluster.read_text())
 
     def speed(self, entry):
-        def measure(case):
-            plan = json.loads(self.run([self.bundle / "bin/cleave-dump", self.bundle / case["plan"], "--json"], 30))
-            data = self.output / "batch.npz"
-            write_batches(data, [t for t in plan["tensors"] if t["role"] == "input"], case)
-            steps, lines = self.train(case["plan"], case["model"], data, self.options.steps, 100)
-            data.unlink()
-            seconds = statistics.median(step["seconds"] for step in steps[len(steps) // 2:])
-            return {"seconds": seconds, "predicted_seconds": plan["predicted"]["step_seconds"],
-                    "flops": case["flops"], "flops_per_second": case["flops"] / seconds,
-                    "memory_bytes": lines[0]["allocated_bytes"] + lines[0]["library_scratch_bytes"],
-                    "losses": [steps[0]["loss"], steps[-1]["loss"]],
-                    **({"host_seconds": statistics.median(step["host_seconds"] for step in steps[len(steps) // 2:])}
-                       if "host_seconds" in steps[-1] else {})}
-
-        self.each(entry, self.manifest["speed"], measure)
-
-    def eager(self, entry):
-        self.torch(entry, "eager", 90)
+        for case in self.models():
+            self.note(entry, case["name"], self.cleave_step, case)
 
     def compiled(self, entry):
-        self.torch(entry, "compiled", 150)
+        for case in self.models():
+            self.note(entry, case["name"], self.torch_step, case, "compiled")
 
-    def torch(self, entry, mode, limit):
-        def measure(case):
-            out = self.run([sys.executable, "-B", HERE / "torch_step.py", json.dumps(case), "--mode", mode, "--device",
-                            self.options.device, "--steps", self.options.steps], limit)
-            found = json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
-            return {**found, "flops_per_second": case["flops"] / found["seconds"]}
+    def eager(self, entry):
+        for case in self.models():
+            self.note(entry, case["name"], self.torch_step, case, "eager")
 
-        self.each(entry, self.manifest["speed"], measure)
+    def pairs(self, entry):
+        """Cleave and torch.compile, model by model."""
+        for case in self.models():
+            pair = entry[case["name"]] = {}
+            self.note(pair, "Cleave", self.cleave_step, case)
+            self.note(pair, "torch.compile", self.torch_step, case, "compiled")
+
+    def profile(self, entry):
+        for case in self.models():
+            self.note(entry, case["name"], self.profiled, case)
+
+    def profiled(self, case):
+        """Measured and predicted times by kind of instruction; keeps the trace."""
+        trace = self.scratch / "trace.json"
+        plan, steps, _ = self.train_large(case, PROFILE_STEPS, "--profile", trace, "--profile-steps", PROFILED)
+        text = trace.read_bytes()
+        (self.output / f"{case['name']}.trace.json.gz").write_bytes(gzip.compress(text))
+        seconds = statistics.fmean(step["seconds"] for step in steps[-PROFILED:])
+        return {"seconds": seconds, "predicted_seconds": plan["predicted"]["step_seconds"],
+                "kinds": kinds_of(json.loads(text)["traceEvents"], seconds)}
+
+    def cleave_step(self, case):
+        plan, steps, lines = self.train_large(case, self.options.steps)
+        seconds = median(steps, "seconds")
+        found = {"seconds": seconds, "predicted_seconds": plan["predicted"]["step_seconds"], "flops_per_second": case["flops"] / seconds,
+                 "memory_bytes": lines[0]["allocated_bytes"] + lines[0]["library_scratch_bytes"],
+                 "losses": [steps[0]["loss"], steps[-1]["loss"]]}
+        if "host_seconds" in steps[-1]:
+            found["host_seconds"] = median(steps, "host_seconds")
+        return found
+
+    def torch_step(self, case, mode):
+        out = self.run([sys.executable, "-B", HERE / "torch_step.py", json.dumps(case), "--mode", mode, "--device", self.options.device,
+                        "--steps", self.options.steps], 150)
+        found = json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
+        return {**found, "flops_per_second": case["flops"] / found["seconds"]}
+
+    def train_large(self, case, steps, *options):
+        """Trains a large model on random batches; returns its plan as of cleave-dump, and the steps and ranks of the log."""
+        plan = json.loads(self.run([self.bundle / "bin/cleave-dump", self.bundle / case["plan"], "--json"], 30))
+        data = self.scratch / "batch.npz"
+        write_batches(data, [t for t in plan["tensors"] if t["role"] == "input"], case)
+        return plan, *self.train(case["plan"], case["model"], data, steps, 100, *options)
+
+    def models(self):
+        """The large models of the call: the chosen ones, the bundle's first one in the first call, or all; smallest first."""
+        large, wanted = self.manifest["speed"], self.options.models
+        if not wanted and self.options.call == "first":
+            return large[:1]
+        return sorted((case for case in large if not wanted or case["name"] in wanted.split(",")), key=lambda case: case["flops"])
+
+    def cases(self):
+        """The recorded runs, those in bf16 first."""
+        return sorted(self.manifest["losses"], key=lambda case: not case["name"].endswith("bf16"))
 
     def case(self, model):
         """The first recorded run of a model."""
@@ -195,6 +293,50 @@ class Session:
             if case["name"].startswith(model):
                 return case
         raise Failure(f"the bundle has no run of {model}")
+
+
+def end_group(process):
+    """Kills a program and its descendants. Does not wait for a process that the driver holds."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+
+
+def clip(path, limit):
+    """The text of a file; of one with more than `limit` bytes, its head and tail."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size <= limit:
+            return file.read().decode(errors="replace")
+        head = file.read(limit // 2)
+        file.seek(-(limit // 2), os.SEEK_END)
+        return (head + f"\n… {size - 2 * (limit // 2)} bytes left out …\n".encode() + file.read()).decode(errors="replace")
+
+
+def median(steps, key):
+    """The median over the second half of the steps."""
+    return statistics.median(step[key] for step in steps[len(steps) // 2:])
+
+
+def kinds_of(events, step_seconds):
+    """Sums a trace of cleave-run by kind of instruction: count and milliseconds of one step, slowest kind first."""
+    predicted = {event["tid"] for event in events if event["name"] == "thread_name" and event["args"]["name"] == "predicted"}
+    events = [event for event in events if event["ph"] == "X" and event["tid"] not in predicted]
+    steps = len({event["args"]["step"] for event in events})
+    kinds = {}
+    for event in events:
+        kind = event["args"]["kind"]
+        row = kinds.setdefault(kind, {"kind": kind, "example": event["name"], "count": 0, "measured_ms": 0, "predicted_ms": 0})
+        row["count"] += 1
+        row["measured_ms"] += event["dur"] / 1e3
+        row["predicted_ms"] += event["args"]["predicted_us"] / 1e3
+    for row in kinds.values():
+        for key in ("count", "measured_ms", "predicted_ms"):
+            row[key] /= steps
+        row["ratio"] = row["measured_ms"] / row["predicted_ms"] if row["predicted_ms"] else None
+        row["share"] = row["measured_ms"] / (1e3 * step_seconds)
+    return sorted(kinds.values(), key=lambda row: -row["measured_ms"])
 
 
 def distance(found, wanted):
@@ -222,24 +364,28 @@ def write_batches(path, inputs, case):
             archive.writestr(f"{tensor['name']}.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + body)
 
 
-PARTS = ["machine", "losses", "host", "memory", "calibration", "speed", "eager", "compiled"]
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("bundle", type=pathlib.Path)
     parser.add_argument("output", type=pathlib.Path)
+    parser.add_argument("--call", default="first", choices=CALLS)
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
-    parser.add_argument("--parts", default=",".join(PARTS))
-    parser.add_argument("--budget", type=float, default=570, help="seconds of the whole session")
+    parser.add_argument("--parts", help="default: those of the call")
+    parser.add_argument("--models", help="large models; default: the bundle's first one in the first call, else all")
+    parser.add_argument("--budget", type=float, help="seconds of the call; default: " +
+                        ", ".join(f"{seconds} of the {call} one" for call, (seconds, _) in CALLS.items()))
     parser.add_argument("--steps", type=int, default=20, help="of each large model")
     options = parser.parse_args()
-    parts = options.parts.split(",")
-    if unknown := set(parts) - set(PARTS):
-        sys.exit(f"session.py: found part {min(unknown)}, expected some of {', '.join(PARTS)}")
-    session = Session(options)
-    session.all(parts)
-    print(report.text(session.results), end="")
+    budget, limits = CALLS[options.call]
+    options.budget = options.budget or budget
+    parts = options.parts.split(",") if options.parts else list(limits)
+    if unknown := set(parts) - set(LIMITS):
+        sys.exit(f"session.py: found part {min(unknown)}, expected some of {', '.join(LIMITS)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the running tool is killed, too
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch:
+        session = Session(options, pathlib.Path(scratch))
+        session.all(parts)
+        print(report.text(session.results), end="")
 
 
 if __name__ == "__main__":
