@@ -1,6 +1,8 @@
 // Enumeration of the ways to split ops and to store arguments.
 #include "compiler/planner/Choices.h"
 
+#include "runtime/base/Alignment.h"
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -14,10 +16,10 @@ int64_t localBytes(const Value &value, const Sharding &sharding, const Mesh &mes
   return bytes;
 }
 
-// Offsets of buffers are multiples of it (passes/bufferize/Offsets.h).
-static constexpr int64_t kAlignment = 64;
-
-int64_t storedBytes(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+// The device is not known here: a bound from below, for GPUs a looser one.
+int64_t storedBytes(int64_t bytes) {
+  return alignedTo(bufferAlignment(/*isForGpus=*/false), bytes);
+}
 
 int64_t storedBytes(const Value &value, const Sharding &sharding, const Mesh &mesh) {
   return storedBytes(localBytes(value, sharding, mesh));

@@ -1,6 +1,7 @@
 // Registration and verifiers of the program dialect.
 #include "dialects/program/Program.h"
 
+#include "runtime/base/Alignment.h"
 #include "runtime/base/AttentionScratch.h"
 
 #include "mlir/IR/Builders.h"
@@ -44,6 +45,8 @@ bool isForGpus(Operation *op) {
   auto device = module ? module->getAttrOfType<StringAttr>(kDevice) : StringAttr();
   return device && device.getValue() == "cuda";
 }
+
+int64_t bufferAlignmentOf(Operation *op) { return bufferAlignment(isForGpus(op)); }
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 

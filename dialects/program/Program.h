@@ -39,6 +39,8 @@ namespace cleave::program {
 inline constexpr llvm::StringLiteral kDevice = "program.device";
 // Whether the program of the module that holds `op` is for GPUs.
 bool isForGpus(mlir::Operation *op);
+// Bytes at whose multiples the buffers of that program begin.
+int64_t bufferAlignmentOf(mlir::Operation *op);
 
 // Elements between neighbours along each dim of a dense row-major tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);

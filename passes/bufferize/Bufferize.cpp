@@ -22,9 +22,9 @@ Buffers buffersOf(program::ProgramOp program) {
 std::vector<Lifetime> lifetimesOf(ArrayRef<program::BufferOp> buffers) {
   std::vector<Lifetime> lifetimes;
   for (program::BufferOp buffer : buffers)
-    lifetimes.push_back({static_cast<int64_t>(buffer.getBytes()),
-                         static_cast<int64_t>(buffer.getFirst()),
-                         static_cast<int64_t>(buffer.getLast())});
+    lifetimes.push_back(
+        {alignedTo(program::bufferAlignmentOf(buffer), static_cast<int64_t>(buffer.getBytes())),
+         static_cast<int64_t>(buffer.getFirst()), static_cast<int64_t>(buffer.getLast())});
   return lifetimes;
 }
 

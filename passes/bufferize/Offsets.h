@@ -1,16 +1,17 @@
 // Offsets: assigns offsets in the arena to buffers. Plain data.
 #pragma once
 
+#include "runtime/base/Alignment.h"
+
 #include <cstdint>
 #include <vector>
 
 namespace cleave::bufferize {
 
-// Bytes; offsets are multiples of it.
-inline constexpr int64_t kAlignment = 64;
-constexpr int64_t aligned(int64_t bytes) {
-  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
+// Bytes; offsets are multiples of it. They are multiples of a larger number if the bytes of all
+// lifetimes are.
+inline constexpr int64_t kAlignment = bufferAlignment(/*isForGpus=*/false);
+constexpr int64_t aligned(int64_t bytes) { return alignedTo(kAlignment, bytes); }
 
 // A buffer that needs `bytes` from instruction `first` to `last`, both included.
 struct Lifetime {

@@ -335,10 +335,9 @@ static void addConvolution(ProgramBuilder &program, Op op, program::ConvolutionK
 LogicalResult StepLowering::lowerConvolution(Operation *op) {
   View first = wholeViewOf(op->getOperand(0)), second = wholeViewOf(op->getOperand(1));
   View result = wholeResult(op->getResult(0));
-  int64_t tensorBytes = 0;
-  for (const View &view : {first, second, result})
-    tensorBytes += static_cast<int64_t>(view.buffer.getDefiningOp<program::BufferOp>().getBytes());
-  Value workspace = newWorkspace(convolutionWorkspace(tensorBytes));
+  const int64_t elementBytes = ProgramBuilder::elementOf(first.buffer).getIntOrFloatBitWidth() / 8;
+  Value workspace =
+      newWorkspace(convolutionWorkspace({first.shape, second.shape, result.shape}, elementBytes));
   UnitAttr tf32 = tf32For(first);
   using Kind = program::ConvolutionKind;
   if (auto conv = dyn_cast<graph::ConvOp>(op))

@@ -148,7 +148,8 @@ private:
 
   void readBuffer(program::BufferOp buffer) {
     planner::Store store;
-    store.bytes = aligned(static_cast<int64_t>(buffer.getBytes()));
+    store.bytes =
+        alignedTo(program::bufferAlignmentOf(buffer), static_cast<int64_t>(buffer.getBytes()));
     store.span = {3 * static_cast<int64_t>(buffer.getFirst()) + 1,
                   3 * static_cast<int64_t>(buffer.getLast()) + 2};
     if (isPersistent(buffer.getRole()))
@@ -179,7 +180,10 @@ private:
       return;
     store.op = opNumber_.lookup(op);
     const planner::Op &plain = model_.ops[store.op];
-    auto fits = [&](int value) { return aligned(model_.values[value].bytes()) == store.bytes; };
+    const int64_t alignment = program::bufferAlignmentOf(buffer);
+    auto fits = [&](int value) {
+      return alignedTo(alignment, model_.values[value].bytes()) == store.bytes;
+    };
     if (auto it = llvm::find_if(plain.operands, fits); it != plain.operands.end()) {
       store.value = *it;
       store.operand = static_cast<int>(it - plain.operands.begin());

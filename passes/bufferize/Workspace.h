@@ -5,7 +5,10 @@
 // only, so that a plan's memory is known without the library.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
+
 #include <cstdint>
+#include <initializer_list>
 
 namespace cleave::bufferize {
 
@@ -13,8 +16,9 @@ namespace cleave::bufferize {
 // 32 MiB.
 int64_t productWorkspace(int64_t results);
 
-// Of a convolution whose three tensors have so many bytes: copies of them in another memory order,
-// at most 256 MiB.
-int64_t convolutionWorkspace(int64_t tensorBytes);
+// Of a convolution whose three tensors have these shapes, with elements of so many bytes: copies of
+// them in another memory order, with channels in groups of eight.
+int64_t convolutionWorkspace(std::initializer_list<llvm::ArrayRef<int64_t>> shapes,
+                             int64_t elementBytes);
 
 } // namespace cleave::bufferize

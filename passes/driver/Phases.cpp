@@ -216,8 +216,10 @@ static Status makePrimitive(Compilation &c) {
                                                                        : decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
-  if (isForGpus)
+  if (isForGpus) {
     decompose::splitLongReductions(step(c));
+    precision::narrowConvolutionGradients(step(c));
+  }
   tidy(*c.module);
   chooseConvolutions(c, isForGpus);
   fuse::formGroups(step(c));

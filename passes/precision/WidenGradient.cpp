@@ -1,6 +1,7 @@
-// Weight gradients that are stored as f32.
+// Weight gradients that are stored as f32, and those that cannot be.
 #include "passes/precision/Precision.h"
 
+#include "dialects/graph/Build.h"
 #include "dialects/graph/Graph.h"
 
 using namespace mlir;
@@ -49,6 +50,20 @@ Value widenGradient(Value gradient) {
     }
   }
   return gradient;
+}
+
+void narrowConvolutionGradients(func::FuncOp step) {
+  step.walk([](ConvWeightGradOp op) {
+    Value result = op.getResult();
+    const Type wide = elementTypeOf(result), narrow = elementTypeOf(op.getInput());
+    if (wide == narrow)
+      return;
+    result.setType(cast<RankedTensorType>(result.getType()).clone(narrow));
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    Value stored = buildCast(b, result, wide);
+    result.replaceAllUsesExcept(stored, stored.getDefiningOp());
+  });
 }
 
 } // namespace cleave::precision

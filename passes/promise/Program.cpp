@@ -1,7 +1,8 @@
 // The phase `program`.
 //
 //  P1  The module holds one program.program and no function.
-//  P2  A buffer begins at a multiple of 64 bytes, holds its tensor and ends inside the arena.
+//  P2  A buffer begins at a multiple of 64 bytes (on GPUs 256), holds its tensor and ends inside
+//      the arena.
 //  P3  It lives within the program's instructions; parameters, states, constants and coordinates
 //      live all the time.
 //  P4  No two buffers that live at the same time share a byte.
@@ -31,7 +32,6 @@ using namespace mlir;
 namespace cleave::promise {
 
 static constexpr StringLiteral kProgramPhase = "program";
-static constexpr int64_t kAlignment = 64; // bytes; the runtime's kernels rely on it
 
 namespace {
 
@@ -105,9 +105,10 @@ private:
     int64_t offset = static_cast<int64_t>(buffer.getOffset());
     int64_t bytes = static_cast<int64_t>(buffer.getBytes());
     int64_t needed = type.getNumElements() * elementBytes(type.getElementType());
-    if (offset < 0 || offset % kAlignment != 0)
+    const int64_t alignment = program::bufferAlignmentOf(program_);
+    if (offset < 0 || offset % alignment != 0)
       return brokenBuffer(buffer, "P2")
-             << "begins at byte " << offset << ", expected a multiple of " << kAlignment;
+             << "begins at byte " << offset << ", expected a multiple of " << alignment;
     if (bytes < needed)
       return brokenBuffer(buffer, "P2")
              << "has " << bytes << " bytes, but its tensor needs " << needed;

@@ -2,7 +2,9 @@
 // peak is exact. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Modules.h"
 #include "runtime/artifact/VerifyRules.h"
+#include "runtime/base/Alignment.h"
 
 #include <algorithm>
 #include <map>
@@ -12,8 +14,12 @@ namespace cleave::artifact {
 namespace {
 
 // Offsets are multiples of it, and every buffer occupies a multiple of it.
-constexpr uint64_t kAlignment = 64;
-uint64_t aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+uint64_t alignmentOf(const plan::Plan &plan) {
+  return uint64_t(bufferAlignment(plan.device() == kCuda));
+}
+uint64_t aligned(const ProgramView &view, uint64_t bytes) {
+  return uint64_t(alignedTo(int64_t(alignmentOf(view.plan)), int64_t(bytes)));
+}
 
 Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
   if (buffer.tensor() < -1 || buffer.tensor() >= view.plan.tensors_size())
@@ -60,8 +66,8 @@ Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_
   if (end > arena.bytes() || end < buffer.offset())
     return Status::defect("it ends at byte ", end, " of arena ", buffer.arena(), ", which has ",
                           arena.bytes());
-  if (buffer.offset() % kAlignment != 0)
-    return Status::defect("its offset ", buffer.offset(), " is not a multiple of 64");
+  if (const uint64_t alignment = alignmentOf(view.plan); buffer.offset() % alignment != 0)
+    return Status::defect("its offset ", buffer.offset(), " is not a multiple of ", alignment);
   if (byteSize(buffer.dtype()) == 0)
     return Status::defect("it has no dtype");
   if (!plan::Role_IsValid(buffer.role()) || buffer.role() == plan::ROLE_UNSPECIFIED)
@@ -89,7 +95,7 @@ struct LifetimeEvent {
   }
 };
 
-// An arena ends with its last buffer, rounded up to 64 bytes.
+// An arena ends with its last buffer, rounded up.
 Status verifyArenaSize(const ProgramView &view, uint32_t index) {
   const plan::Arena &arena = view.program.arenas(int(index));
   std::string place = concat("rank ", view.rank, ", arena ", index);
@@ -99,7 +105,7 @@ Status verifyArenaSize(const ProgramView &view, uint32_t index) {
   for (const plan::Buffer &buffer : view.program.buffers())
     if (buffer.arena() == index)
       used = std::max(used, buffer.offset() + buffer.bytes());
-  if (used > uint64_t(kMostElements) || arena.bytes() > aligned(used))
+  if (used > uint64_t(kMostElements) || arena.bytes() > aligned(view, used))
     return Status::defect(place, " has ", arena.bytes(), " bytes, its buffers end at byte ", used);
   return Status::ok();
 }
@@ -120,7 +126,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
     const plan::Buffer &buffer = buffers[event.buffer];
     if (!event.birth) {
       live.erase(buffer.offset());
-      bytes -= aligned(buffer.bytes());
+      bytes -= aligned(view, buffer.bytes());
       continue;
     }
     auto next = live.lower_bound(buffer.offset());
@@ -134,7 +140,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
       return Status::defect(view.buffer(event.buffer), " overlaps buffer '", other->name(),
                             "' in arena ", arena, " at instruction ", event.position);
     live.emplace(buffer.offset(), event.buffer);
-    bytes += aligned(buffer.bytes());
+    bytes += aligned(view, buffer.bytes());
     peak = std::max(peak, bytes);
   }
   if (peak != view.program.arenas(arena).peak_bytes())

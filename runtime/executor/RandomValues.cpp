@@ -3,10 +3,13 @@
 #include "runtime/executor/RandomValues.h"
 
 #include "runtime/base/DType.h"
+#include "runtime/base/Parallel.h"
 #include "runtime/data/ArrayFile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace cleave::executor {
@@ -37,35 +40,73 @@ double draw(const plan::RandomValues &values, uint64_t key, int64_t position) {
   return std::sqrt(-2 * std::log(first)) * std::cos(2 * std::numbers::pi * second) * values.scale();
 }
 
+// One rank's block of a tensor, row by row along the last dim; a scalar is one row of one element.
+struct Block {
+  const plan::Tensor &tensor;
+  const artifact::RankBlock &block;
+  uint64_t key;
+  char *destination;
+
+  size_t outer() const { return block.shape.empty() ? 0 : block.shape.size() - 1; }
+  int64_t length() const { return block.shape.empty() ? 1 : block.extent[outer()]; }
+  int64_t rows() const {
+    int64_t rows = length() > 0 ? 1 : 0;
+    for (size_t d = 0; d < outer(); ++d)
+      rows *= block.extent[d];
+    return rows;
+  }
+
+  // Draws rows `first` to `last`, the last one excluded.
+  Status draw(int64_t first, int64_t last) const {
+    const plan::RandomValues &values = tensor.source().random();
+    const auto dtype = static_cast<DType>(tensor.dtype());
+    std::vector<double> row(static_cast<size_t>(length()));
+    for (int64_t n = first; n < last; ++n) {
+      const auto [position, place] = startOf(n);
+      for (int64_t i = 0; i < length(); ++i)
+        row[size_t(i)] = executor::draw(values, key, position + i);
+      CLEAVE_TRY(data::convert(row.data(), DType::F64, destination + place * byteSize(dtype), dtype,
+                               length()));
+    }
+    return Status::ok();
+  }
+
+private:
+  // The numbers of a row's first element in the tensor and in the block.
+  std::pair<int64_t, int64_t> startOf(int64_t row) const {
+    int64_t position = 0, place = 0, ofTensor = 1, ofBlock = 1;
+    for (size_t d = block.shape.size(); d-- > 0;) {
+      int64_t index = 0;
+      if (d < outer()) {
+        index = row % block.extent[d];
+        row /= block.extent[d];
+      }
+      position += (block.begin[d] + index) * ofTensor;
+      place += index * ofBlock;
+      ofTensor *= tensor.shape(int(d));
+      ofBlock *= block.shape[d];
+    }
+    return {position, place};
+  }
+};
+
+// About so many elements are drawn by one thread at a time.
+constexpr int64_t kPiece = 1 << 16;
+
 } // namespace
 
 Status drawBlock(const plan::Tensor &tensor, uint64_t seed, const artifact::RankBlock &block,
                  void *destination) {
-  const plan::RandomValues &values = tensor.source().random();
-  uint64_t key = keyOf(tensor.name(), seed);
-  auto dtype = static_cast<DType>(tensor.dtype());
-  // Row by row along the last dim; a scalar is one row of one element.
-  size_t outer = block.shape.empty() ? 0 : block.shape.size() - 1;
-  int64_t length = block.shape.empty() ? 1 : block.extent[outer];
-  int64_t rows = length > 0 ? 1 : 0;
-  for (size_t d = 0; d < outer; ++d)
-    rows *= block.extent[d];
-  std::vector<double> row(static_cast<size_t>(length));
-  std::vector<int64_t> index(outer);
-  for (int64_t n = 0; n < rows; ++n) {
-    int64_t position = 0, place = 0; // of the row's first element, in the tensor and in the block
-    for (size_t d = 0; d < block.shape.size(); ++d) {
-      position = position * tensor.shape(int(d)) + block.begin[d] + (d < outer ? index[d] : 0);
-      place = place * block.shape[d] + (d < outer ? index[d] : 0);
-    }
-    for (int64_t i = 0; i < length; ++i)
-      row[size_t(i)] = draw(values, key, position + i);
-    CLEAVE_TRY(data::convert(row.data(), DType::F64,
-                             static_cast<char *>(destination) + place * byteSize(dtype), dtype,
-                             length));
-    for (size_t d = outer; d-- > 0 && ++index[d] == block.extent[d];)
-      index[d] = 0;
-  }
+  const Block drawn{tensor, block, keyOf(tensor.name(), seed), static_cast<char *>(destination)};
+  const int64_t rows = drawn.rows(), length = std::max<int64_t>(drawn.length(), 1);
+  const int64_t together = std::max<int64_t>(kPiece / length, 1);
+  std::vector<Status> results(static_cast<size_t>((rows + together - 1) / together), Status::ok());
+  inParallel(results.size(), [&](size_t i) {
+    const int64_t first = static_cast<int64_t>(i) * together;
+    results[i] = drawn.draw(first, std::min(first + together, rows));
+  });
+  for (Status &result : results)
+    CLEAVE_TRY(result);
   return Status::ok();
 }
 

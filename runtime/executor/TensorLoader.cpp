@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <functional>
 #include <sys/stat.h>
@@ -219,6 +220,8 @@ Status TensorLoader::load(const plan::Tensor &tensor, uint32_t rank, void *desti
     return drawBlock(tensor, seed_, block, destination).withContext(context);
   // One element, repeated by strides of 0.
   double value = source.fill();
+  if (value == 0 && !std::signbit(value))
+    return Status::ok();
   int64_t whole = int64_t(value);
   bool integer = isInteger(dtype) || dtype == DType::Bool;
   StoredArray stored{

@@ -2,9 +2,12 @@
 #include "compiler/cluster/device/TimedDevice.h"
 
 #include "compiler/cluster/device/MeasureKernels.h"
+#include "runtime/base/Float16.h"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
+#include <random>
 
 namespace cleave::cluster {
 
@@ -12,6 +15,22 @@ namespace {
 constexpr int kRounds = 3;             // of which the fastest counts
 constexpr double kRoundSeconds = 0.02; // of work
 constexpr int kMostRepeats = 200, kCollectives = 10;
+
+// Writes normal numbers. GPUs multiply constants faster than the numbers of a training, which take
+// more power.
+void drawNormal(DType type, int64_t count, char *to) {
+  constexpr int64_t kDrawn = 65537; // then they repeat
+  const int64_t size = byteSize(type);
+  std::minstd_rand random;
+  std::normal_distribution<float> normal;
+  for (int64_t i = 0; i < std::min(count, kDrawn); ++i) {
+    const float value = normal(random);
+    const uint16_t half = type == DType::BF16 ? toBF16(value) : toF16(value);
+    std::memcpy(to + i * size, size == 4 ? static_cast<const void *>(&value) : &half, size_t(size));
+  }
+  for (int64_t i = kDrawn; i < count; i += kDrawn)
+    std::memcpy(to + i * size, to, size_t(std::min(kDrawn, count - i) * size));
+}
 } // namespace
 
 Status TimedDevice::begin() {
@@ -98,11 +117,17 @@ Result<double> TimedDevice::product(const std::string &elementType, int64_t size
   constexpr int64_t kWorkspace = 32 << 20;
   DType type = elementType == "bf16" ? DType::BF16 : elementType == "f16" ? DType::F16 : DType::F32;
   void *operands[3];
+  const int64_t bytes = size * size * byteSize(type);
   for (int i = 0; i < 3; ++i) {
-    CLEAVE_TRY_ASSIGN(operands[i], memory(plan::DEVICE, i, size * size * byteSize(type)));
-    device_.prepareFor(device::kComputeQueue);
-    CLEAVE_TRY_ASSIGN(auto fill, device_.fill(operands[i], type, size * size, 0.5));
-    CLEAVE_TRY(fill->run());
+    CLEAVE_TRY_ASSIGN(operands[i], memory(plan::DEVICE, i, bytes));
+  }
+  CLEAVE_TRY_ASSIGN(void *values, memory(plan::HOST, 0, bytes));
+  drawNormal(type, size * size, static_cast<char *>(values));
+  device_.prepareFor(device::kTransferQueue);
+  for (int i = 0; i < 2; ++i) {
+    CLEAVE_TRY_ASSIGN(auto upload, device_.upload(values, operands[i], uint64_t(bytes)));
+    CLEAVE_TRY(upload->run());
+    CLEAVE_TRY(devices_.await([this] { return device_.synchronize(); }));
   }
   CLEAVE_TRY_ASSIGN(void *workspace, memory(plan::DEVICE, 3, kWorkspace));
   plan::Matmul matmul;

@@ -53,6 +53,7 @@ static plan::Plan gpuPlan() {
   kernel.set_extent(0);
   kernel.mutable_grid()->set_blocks(1), kernel.mutable_grid()->set_threads(64);
   rename(plan);
+  plan.mutable_programs(0)->mutable_arenas(0)->set_peak_bytes(1024 + 3 * 256);
   return plan;
 }
 
@@ -66,6 +67,7 @@ TEST_CASE("kernels: those of GPUs have a grid, and no others") {
   }
   SECTION("a grid on a CPU") {
     plan.set_device("cpu"), plan.mutable_modules(0)->set_target("cpu");
+    plan.mutable_programs(0)->mutable_arenas(0)->set_peak_bytes(1600);
     CHECK_THAT(brokenRule(plan), Contains("it has a grid and is for cpu"));
   }
   SECTION("too many threads") {
@@ -82,10 +84,14 @@ TEST_CASE("instructions: a workspace is one buffer of its own") {
   plan::Plan plan = gpuPlan();
   plan::Matmul &matmul = *instruction(plan, Multiply).mutable_matmul();
   plan::Program &program = *plan.mutable_programs(0);
-  addBuffer(program, "space", plan::WORKSPACE, 1856, {16}, Multiply, Multiply, -1);
-  program.mutable_arenas(0)->set_bytes(1920), program.mutable_arenas(0)->set_peak_bytes(1664);
+  addBuffer(program, "space", plan::WORKSPACE, 2048, {16}, Multiply, Multiply, -1);
+  program.mutable_arenas(0)->set_bytes(2112), program.mutable_arenas(0)->set_peak_bytes(2048);
   matmul.add_workspace(uint32_t(program.buffers_size() - 1));
   SECTION("nothing broken") { CHECK(brokenRule(plan) == ""); }
+  SECTION("where the libraries of GPUs want none") {
+    program.mutable_buffers(program.buffers_size() - 1)->set_offset(1984);
+    CHECK_THAT(brokenRule(plan), Contains("its offset 1984 is not a multiple of 256"));
+  }
   SECTION("two of them") {
     matmul.add_workspace(matmul.workspace(0));
     CHECK_THAT(brokenRule(plan), Contains("it has 2 workspaces, expected at most one"));

@@ -66,6 +66,11 @@ void Recorder::destroy(const std::string &kind, void *object) {
 }
 
 // Kept after free(), so that an access of freed memory is known.
+void Recorder::checkWorkspace(const void *address) {
+  if (numberOf(address) % 256 != 0)
+    fault("a workspace begins at an address that is no multiple of 256");
+}
+
 void *Recorder::allocate(uint64_t bytes, bool isDevice) {
   forbidInCapture("an allocation");
   int file = ::memfd_create("device memory", MFD_CLOEXEC);

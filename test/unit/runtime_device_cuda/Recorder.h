@@ -50,6 +50,9 @@ public:
   std::map<std::string, int> takeCalls() { return std::exchange(calls_, {}); }
   void count(const char *call) { ++calls_[call]; }
 
+  // The workspace of a library: cuBLASLt asks for addresses that are multiples of 256.
+  void checkWorkspace(const void *address);
+
   // The kernel with this name in PTX; null if the plan has none.
   const plan::Kernel *kernel(const std::string &entry) const;
 

@@ -99,6 +99,7 @@ int matmul(Handle, Desc desc, const void *, const void *a, Layout aLayout, const
   checkProduct(facts, factsOf(aLayout), factsOf(bLayout), factsOf(dLayout));
   if (!beta)
     the().fault("a product without a scale of its result");
+  the().checkWorkspace(workspace);
   the().enqueue(stream, {"a product",
                          {accessOf(a, factsOf(aLayout), false),
                           accessOf(b, factsOf(bLayout), false),

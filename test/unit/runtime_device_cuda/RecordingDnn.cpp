@@ -186,6 +186,7 @@ int execute(Handle handle, DescriptorRef plan, DescriptorRef pack) {
   the().count("cudnnBackendExecute");
   std::vector<int64_t> ids = at(pack).all<int64_t>(kPackIds);
   std::vector<void *> pointers = at(pack).all<void *>(kPackPointers);
+  the().checkWorkspace(at(pack).one<void *>(kPackWorkspace));
   std::map<int64_t, void *> addresses;
   for (size_t i = 0; i < ids.size(); ++i)
     addresses[ids[i]] = pointers[i];

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace cleave;
@@ -46,6 +47,18 @@ TEST_CASE("the ranks' blocks are the blocks of one rank's random tensor") {
           size_t column = rank * 3 + j;
           CHECK(block[(i * 3 + j) * 2 + k] == (column < 5 ? whole[(i * 5 + column) * 2 + k] : 0));
         }
+  }
+}
+
+TEST_CASE("a large tensor is drawn in pieces, and has no other values than its blocks") {
+  const std::vector<int64_t> shape = {301, 6, 100}; // several pieces, the last one shorter
+  const std::vector<float> whole =
+      drawn(planOf(shape, false, plan::RandomValues::NORMAL, 1), 0, 301 * 600);
+  const plan::Plan split = planOf(shape, true, plan::RandomValues::NORMAL, 1);
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    const std::vector<float> block = drawn(split, rank, 301 * 300);
+    for (size_t i = 0; i < 301; ++i)
+      REQUIRE(std::equal(&block[i * 300], &block[i * 300] + 300, &whole[i * 600 + rank * 300]));
   }
 }
 

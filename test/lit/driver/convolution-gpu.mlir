@@ -1,0 +1,32 @@
+// Convolutions for cuDNN: its engines store weight gradients in the type of the operands, and their workspaces hold copies of the
+// three tensors with channels in groups of eight, 1 MiB more, from a multiple of 256 bytes on.
+// DEFINE: %{compile} = cleave-compile %s --start-from import --train --loss output:y --optimizer sgd:lr=0.5 --cluster h100-node --ranks 1
+// RUN: %{compile} --dtype bf16 --stop-after primitive -o - | FileCheck %s --check-prefix=BF16
+// RUN: %{compile} --stop-after primitive -o - | FileCheck %s --check-prefix=F32
+// RUN: %{compile} --dtype bf16 --device cpu --stop-after primitive -o - | FileCheck %s --check-prefix=CPU
+// RUN: %{compile} --dtype bf16 --stop-after program -o - | FileCheck %s --check-prefix=PROGRAM
+
+// BF16: graph.conv_weight_grad
+// BF16: : tensor<8x4x16x16xbf16>, tensor<8x3x16x16xbf16> -> tensor<4x3x3x3xbf16>
+// BF16: graph.cast %{{.*}} : tensor<4x3x3x3xbf16> -> tensor<4x3x3x3xf32>
+// F32: graph.conv_weight_grad
+// F32: : tensor<8x4x16x16xf32>, tensor<8x3x16x16xf32> -> tensor<4x3x3x3xf32>
+// CPU: graph.conv_weight_grad
+// CPU: : tensor<8x4x16x16xbf16>, tensor<8x3x16x16xbf16> -> tensor<4x3x3x3xf32>
+
+// 1 MiB, twice 8 x 8 x 16 x 16 elements, and 4 x 8 x 3 x 3 of them in a multiple of 1 KiB.
+// PROGRAM: program.buffer {{ *}}workspace "workspace" tensor<1115136xi8>
+// PROGRAM: program.buffer {{ *}}activation "conv_weight_grad" tensor<4x3x3x3xbf16>
+module {
+  func.func @step(%x: tensor<8x3x16x16xf32> {graph.name = "x", graph.role = "input"},
+                  %w: tensor<4x3x3x3xf32> {graph.name = "w", graph.role = "parameter",
+                     graph.source = {fill = 0.5 : f64}})
+      -> (tensor<f32> {graph.name = "y", graph.role = "output"}) {
+    %c = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 1, 1>,
+        pads_high = array<i64: 1, 1>, groups = 1 : i64}
+      : tensor<8x3x16x16xf32>, tensor<4x3x3x3xf32> -> tensor<8x4x16x16xf32>
+    %m = graph.mul %c, %c : tensor<8x4x16x16xf32>
+    %y = graph.reduce sum %m over [0, 1, 2, 3] : tensor<8x4x16x16xf32> -> tensor<f32>
+    return %y : tensor<f32>
+  }
+}
