@@ -149,6 +149,12 @@ def train(model, case, noise=None):
     return trace
 
 
+def first_loss(model, case):
+    """The loss of the first step."""
+    run = case.RUN
+    return step_loss(model, run, case.INPUTS, case.data(samples(run)[0], TRAINING_SEED), next(iter(batches(run))))
+
+
 def check_rows(model, case, data):
     """Padding is for models that compute every sample for itself."""
     whole = case.RUN["batch"]

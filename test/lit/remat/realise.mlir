@@ -100,3 +100,24 @@ func.func @step(%x: tensor<4xf32> {graph.role = "input"})
   %m = graph.mul %c, %v : tensor<4xf32>
   return %l, %n, %a, %m : tensor<f32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// The new value of a state is computed before the group, whose repetition would have to stand
+// before both.
+// CHECK-LABEL: func @step
+// CHECK-NOT: graph.again
+// CHECK: return
+func.func @step(%x: tensor<4xf32> {graph.role = "input"}, %s: tensor<4xf32> {graph.role = "state"})
+    -> (tensor<f32> {graph.role = "loss"}, tensor<4xf32> {graph.role = "metric"},
+        tensor<4xf32> {graph.role = "state", graph.alias = 1 : i64}) {
+  %next = graph.neg %s : tensor<4xf32>
+  %h, %e = graph.fusion (%a = %x : tensor<4xf32>, %b = %s : tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+    %1 = graph.add %a, %b : tensor<4xf32>
+    %2 = graph.exp %1 : tensor<4xf32>
+    graph.yield %1, %2 : tensor<4xf32>, tensor<4xf32>
+  } {graph.fate = "from_kept"}
+  %l = graph.reduce sum %e over [0] : tensor<4xf32> -> tensor<f32>
+  %g = graph.mul %h, %e : tensor<4xf32>
+  return %l, %g, %next : tensor<f32>, tensor<4xf32>, tensor<4xf32>
+}
