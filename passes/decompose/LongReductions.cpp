@@ -16,17 +16,21 @@ static SmallVector<int64_t> majorDims(graph::ReduceOp reduce) {
     return {};
   SmallVector<int64_t> dims(reduce.getDims());
   llvm::sort(dims);
-  int64_t reduced = 1, major = 1;
+  int64_t reduced = 1;
   for (int64_t dim : dims)
     reduced *= type.getDimSize(dim);
-  if (reduced < kManyOperands || type.getNumElements() / reduced > kFewResults)
+  const bool hasColumns = dims.empty() || dims.back() + 1 < type.getRank();
+  if (reduced < (hasColumns ? kLongColumn : kLongRow))
     return {};
+  const int64_t results = type.getNumElements() / reduced;
+  const int64_t blocks = hasColumns ? llvm::divideCeil(results, kColumns) : results;
   SmallVector<int64_t> result;
-  for (size_t i = 0; i + 1 < dims.size() && major < kReducedBlocks; ++i) {
+  int64_t parts = 1;
+  for (size_t i = 0; i + 1 < dims.size() && blocks * parts < kFull; ++i) {
     result.push_back(dims[i]);
-    major *= type.getDimSize(dims[i]);
+    parts *= type.getDimSize(dims[i]);
   }
-  return major < kReducedBlocks ? SmallVector<int64_t>() : result;
+  return parts > 1 ? result : SmallVector<int64_t>();
 }
 
 static void split(graph::ReduceOp reduce, ArrayRef<int64_t> major) {

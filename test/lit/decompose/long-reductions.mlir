@@ -29,15 +29,27 @@ func.func @sixteen_bit_floats_are_rounded_once(%x: tensor<4096x1024xbf16>) -> te
   return %y : tensor<bf16>
 }
 
+// A kernel of 768 columns has 12 blocks, and one of 16384 enough.
+// CHECK-LABEL: @columns_are_summed_per_sample
+func.func @columns_are_summed_per_sample(%x: tensor<16x1024x768xf32>, %y: tensor<16x1024x16384xf32>)
+    -> (tensor<768xf32>, tensor<16384xf32>) {
+  // CHECK: graph.reduce sum %arg0 over [1] : tensor<16x1024x768xf32> -> tensor<16x768xf32>
+  // CHECK: graph.reduce sum %{{.*}} over [0] : tensor<16x768xf32> -> tensor<768xf32>
+  // CHECK: graph.reduce sum %arg1 over [0, 1]
+  %a = graph.reduce sum %x over [0, 1] : tensor<16x1024x768xf32> -> tensor<768xf32>
+  %b = graph.reduce sum %y over [0, 1] : tensor<16x1024x16384xf32> -> tensor<16384xf32>
+  return %a, %b : tensor<768xf32>, tensor<16384xf32>
+}
+
 // Small operands, many results and single dims take one kernel.
 // CHECK-LABEL: @one_kernel
-func.func @one_kernel(%x: tensor<64x16xf32>, %y: tensor<64x4096x2048xf32>, %z: tensor<262144xf32>) -> (tensor<f32>, tensor<2048xf32>, tensor<f32>) {
+func.func @one_kernel(%x: tensor<64x16xf32>, %y: tensor<64x4096x16384xf32>, %z: tensor<262144xf32>) -> (tensor<f32>, tensor<16384xf32>, tensor<f32>) {
   // CHECK: graph.reduce sum %arg0 over [0, 1]
   // CHECK-NEXT: graph.reduce sum %arg1 over [0, 1]
   // CHECK-NEXT: graph.reduce sum %arg2 over [0]
   // CHECK-NEXT: return
   %a = graph.reduce sum %x over [0, 1] : tensor<64x16xf32> -> tensor<f32>
-  %b = graph.reduce sum %y over [0, 1] : tensor<64x4096x2048xf32> -> tensor<2048xf32>
+  %b = graph.reduce sum %y over [0, 1] : tensor<64x4096x16384xf32> -> tensor<16384xf32>
   %c = graph.reduce sum %z over [0] : tensor<262144xf32> -> tensor<f32>
-  return %a, %b, %c : tensor<f32>, tensor<2048xf32>, tensor<f32>
+  return %a, %b, %c : tensor<f32>, tensor<16384xf32>, tensor<f32>
 }

@@ -1,0 +1,78 @@
+// Plans of large models for one GPU: what would leave it idle, found in the plan alone.
+#include "compiler/zoo/Zoo.h"
+#include "passes/driver/Compile.h"
+#include "runtime/base/Concat.h"
+#include "test/unit/driver/Models.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+
+namespace {
+
+constexpr uint32_t kProcessors = 132;      // of an H100
+constexpr double kLarge = 4 << 20;         // bytes that a launch reads and writes
+constexpr uint64_t kWorkspaceBegins = 256; // what cuBLASLt asks for
+
+constexpr char kLoss[] = "softmax-cross-entropy:logits";
+
+// Models in bf16, few layers of their full sizes, and how many of their launches leave the GPU
+// idle: in ResNet-50 the gradient of the pooling, a thread per plane, and two sums of squares.
+struct Large {
+  ModelCase model;
+  size_t idle;
+};
+const Large kModels[] = {
+    {{"gpt2", kLoss, {{"batch", 16}, {"seq", 1024}}, {{"layers", 2}}}, 0},
+    {{"llama3-8b", kLoss, {{"batch", 4}, {"seq", 2048}}, {{"layers", 2}}}, 0},
+    {{"mixtral-8x7b", kLoss, {{"batch", 4}, {"seq", 1024}}, {{"layers", 1}}}, 0},
+    {{"vit_l_16", kLoss, {{"batch", 64}}, {{"layers", 2}}}, 0},
+    {{"resnet50", kLoss, {{"batch", 256}}, {{"classes", 1000}}}, 3},
+};
+
+plan::Plan planOf(const ModelCase &model) {
+  ModelFile file(model);
+  driver::CompileOptions options = optionsOf(file.path(), model, {1});
+  options.device = "";
+  options.dtype = "bf16";
+  driver::Compilation c(options);
+  Status status = driver::compileTo(c, "artifact");
+  INFO(model.name << ": " << (status ? "" : status.message()));
+  REQUIRE(status.isOk());
+  return c.plan;
+}
+
+// Launches with much to read and write, and fewer blocks than the GPU has processors.
+std::vector<std::string> idleLaunches(const plan::Program &program) {
+  std::vector<std::string> found;
+  for (const plan::Segment &segment : program.segments())
+    for (const plan::Instruction &instruction : segment.instructions()) {
+      if (!instruction.has_launch())
+        continue;
+      const plan::Kernel &kernel = program.kernels(int(instruction.launch().kernel()));
+      if (kernel.bytes() > kLarge && kernel.grid().blocks() < kProcessors)
+        found.push_back(concat(instruction.name(), " (", kernel.symbol(), "): ",
+                               kernel.grid().blocks(), " blocks for ", kernel.bytes(), " bytes"));
+    }
+  return found;
+}
+
+std::vector<std::string> unalignedWorkspaces(const plan::Program &program) {
+  std::vector<std::string> found;
+  for (const plan::Buffer &buffer : program.buffers())
+    if (buffer.role() == plan::WORKSPACE && buffer.offset() % kWorkspaceBegins != 0)
+      found.push_back(concat(buffer.name(), " begins at byte ", buffer.offset()));
+  return found;
+}
+
+} // namespace
+
+TEST_CASE("plans of large models fill a GPU, and align what its libraries write") {
+  for (const Large &large : kModels) {
+    const plan::Plan plan = planOf(large.model);
+    const std::vector<std::string> idle = idleLaunches(plan.programs(0));
+    INFO(large.model.name << ": " << Catch::Detail::stringify(idle));
+    CHECK(idle.size() <= large.idle);
+    CHECK(unalignedWorkspaces(plan.programs(0)) == std::vector<std::string>());
+  }
+}
