@@ -21,6 +21,7 @@ Results alias(OpCall &c) {
   return rearranged(c, c["self"], same, same, kSameStrides);
 }
 
+Results itself(OpCall &c) { return c["self"]; }
 Results detach(OpCall &c) { return IValue(TensorState::detached(c.e, c.handle("self"))); }
 Results requiresGrad(OpCall &c) { return c.boolean("requires_grad") ? alias(c) : detach(c); }
 
@@ -107,6 +108,8 @@ Results flatten(OpCall &c) {
   int64_t first = c.dim("start_dim", rank), last = c.dim("end_dim", rank);
   if (first > last)
     fail("flattens from dim ", first, " to dim ", last);
+  if (first == last)
+    return c["self"];
   Sizes flat(shape.begin(), shape.begin() + first);
   flat.push_back(emit::product(shape.dropFront(first).take_front(last - first + 1)));
   flat.insert(flat.end(), shape.begin() + last + 1, shape.end());
@@ -340,6 +343,8 @@ Results moveDims(OpCall &c) {
 // Adds dims of size 1 up to a minimum rank: at the front, the third at the end.
 template <int64_t least> Results atLeast(OpCall &c) {
   Sizes shape = shapeOf(c.tensor("self"));
+  if (shape.size() >= least)
+    return c["self"];
   while (static_cast<int64_t>(shape.size()) < std::min<int64_t>(least, 2))
     shape.insert(shape.begin(), 1);
   if (least == 3 && shape.size() == 2)
@@ -448,7 +453,7 @@ constexpr OpEntry kViewOps[] = {
     {"expand", "T self, i[] size, *, b implicit=False", expand},
     {"expand_as", "T self, T other", expandAs},
     {"flatten", "T self, i start_dim=0, i end_dim=-1", flatten},
-    {"lift", kViewed, alias},
+    {"lift", kViewed, itself},
     {"lift_fresh", kViewed, clone}, // of a constant that each run of the program makes anew
     {"lift_fresh_copy", kViewed, clone},
     {"mH", kViewed, transposeLast},
@@ -458,7 +463,7 @@ constexpr OpEntry kViewOps[] = {
     {"moveaxis", "T self, i[] source, i[] destination", moveDims},
     {"numpy_T", kViewed, reverseDims},
     {"permute", "T self, i[] dims", permute},
-    {"positive", kViewed, alias},
+    {"positive", kViewed, itself},
     {"prim::data", kViewed, detach},
     {"ravel", kViewed, ravel},
     {"requires_grad", "T self, b requires_grad=True", requiresGrad},

@@ -136,14 +136,15 @@ def campaign(options):
 
     for _ in range(options.jobs):
         next_chunk()
-    while jobs:
-        for pipe in multiprocessing.connection.wait(list(jobs), timeout=1):
-            receive(pipe, jobs, summary, start, next_chunk)
-        if options.seconds and time.time() - summary.begin > options.seconds:
-            for process, _ in jobs.values():
-                process.terminate()
-            break
-    return summary.close()
+    try:
+        while jobs and not (options.seconds and time.time() - summary.begin > options.seconds):
+            for pipe in multiprocessing.connection.wait(list(jobs), timeout=1):
+                receive(pipe, jobs, summary, start, next_chunk)
+    finally:
+        for process, _ in jobs.values():
+            process.terminate()
+        code = summary.close()
+    return code
 
 
 def receive(pipe, jobs, summary, start, next_chunk):

@@ -265,6 +265,15 @@ def w_no_grad_copy(y, p, i):
     return z
 
 
+def w_no_grad_itself(y, p, i):
+    """Where nothing is to be done, PyTorch returns the tensor itself, which keeps its gradient; a view has none."""
+    z = y * 3
+    with torch.no_grad():
+        same = [z.flatten(1, 1), torch.atleast_2d(z), torch.positive(z), z.sum_to_size(z.shape), z.contiguous(), torch.real(z)]
+        views = [z.reshape(z.shape), z.view_as(z), z[:], z.squeeze(0)]
+    return sum(v * k for k, v in enumerate(same, 2)) + sum(views) * p
+
+
 def w_detached_gets_gradient(y, p, i):
     d = (y * 1).detach()
     d[0] = p[0] * 2
