@@ -24,7 +24,9 @@ public:
             k, llvm::product_of(scores_.heads()) * GpuTiles::tilesOf(scores_.queries()),
             graph::elementTypeOf(op.getQuery()), scores_.columns(), kTileRows)),
         tiles_(*made_), rows_(tiles_.rowCount()), columns_(tiles_.columnCount(tiles_.side())),
-        needed_(visitsHidden() ? tiles_.newLine() : Value()) {}
+        needed_(visitsHidden() ? tiles_.newLine() : Value()) {
+    k.setResident(scores_.isNarrow() ? 4 : 0); // 128 registers of a thread
+  }
 
   void emit() {
     SmallVector<int64_t> sizes(scores_.heads());
@@ -67,7 +69,7 @@ private:
   Value sum(Value x, Value y) { return arith::AddFOp::create(b_, k_.loc(), x, y); }
   Value product(Value x, Value y) { return arith::MulFOp::create(b_, k_.loc(), x, y); }
   Value exp(Value x, Value base) {
-    return math::ExpOp::create(b_, k_.loc(), arith::SubFOp::create(b_, k_.loc(), x, base));
+    return k_.fastExp(arith::SubFOp::create(b_, k_.loc(), x, base));
   }
 
   // Whether keys that a causal mask hides from all queries of a tile can have weights.

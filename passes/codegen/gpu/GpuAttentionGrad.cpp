@@ -26,7 +26,9 @@ public:
         made_(GpuTiles::create(k, keyBlocks_ + queryBlocks_, graph::elementTypeOf(op.getQuery()),
                                scores_.columns(), /*side=*/32)),
         tiles_(*made_), rows_(tiles_.rowCount()), columns_(tiles_.columnCount(tiles_.side())),
-        lse_(tiles_.newLine()), delta_(tiles_.newLine()) {}
+        lse_(tiles_.newLine()), delta_(tiles_.newLine()) {
+    k.setResident(scores_.isNarrow() ? 3 : 0); // 168 registers of a thread
+  }
 
   void emit() {
     Value block = k_.block();
@@ -266,7 +268,7 @@ private:
   }
 
   Value weightOf(Value score, Value lse) {
-    Value weight = math::ExpOp::create(b_, k_.loc(), difference(score, lse));
+    Value weight = k_.fastExp(difference(score, lse));
     weight = k_.choose(compare(arith::CmpFPredicate::OEQ, lse, kInfinity), number(0), weight);
     double even = 1 / static_cast<double>(std::max<int64_t>(1, scores_.keys()));
     return k_.choose(compare(arith::CmpFPredicate::OEQ, lse, -kInfinity), number(even), weight);

@@ -64,7 +64,8 @@ static Result<GpuIr> lower(ArrayRef<program::KernelOp> kernels, const GpuTarget 
   CLEAVE_TRY(lowerToLlvm(*module, {}));
   CLEAVE_TRY_ASSIGN(LlvmModule translated, translate(*module));
   for (const GpuFunction &function : *functions)
-    markKernel(*translated.module, function.symbol, function.launch.threads);
+    markKernel(*translated.module, function.symbol, function.launch.threads,
+               function.launch.resident);
   CLEAVE_TRY(optimiseForGpu(*translated.module, target));
   return GpuIr{std::move(translated), std::move(*functions)};
 }

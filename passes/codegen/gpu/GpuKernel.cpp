@@ -7,6 +7,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <numbers>
+
 using namespace mlir;
 
 namespace cleave::codegen {
@@ -59,6 +61,12 @@ Value GpuKernel::shuffleWord(Value word, int mask) {
   };
   return call(b_.getI32Type(), "llvm.nvvm.shfl.sync.bfly.i32",
               {number(-1), word, number(mask), number(kWarp - 1)});
+}
+
+Value GpuKernel::fastExp(Value x) {
+  Value log2e = scalar(x.getType(), std::numbers::log2e);
+  return call(x.getType(), "llvm.nvvm.ex2.approx.ftz",
+              arith::MulFOp::create(b_, loc_, x, log2e).getResult());
 }
 
 Value GpuKernel::shuffle(Value value, int mask) {

@@ -23,6 +23,7 @@ public:
   // The launch of the kernel: that of `points`, or the one set here, and its shared memory.
   const Launch &launch() const { return launch_; }
   void setLaunch(const Launch &launch) { launch_ = launch; }
+  void setResident(int blocks) { launch_.resident = blocks; }
 
   // Index of the thread in its block, and of the block, as i64.
   mlir::Value thread();
@@ -32,6 +33,9 @@ public:
   // The value of the lane whose number in the warp differs in the bits of `mask`. All lanes of a
   // warp must get here.
   mlir::Value shuffle(mlir::Value value, int mask);
+  // e to the power of an f32, by the function unit: a relative error of 2^-22 and |x| 2^-24; 0 below
+  // -87.3.
+  mlir::Value fastExp(mlir::Value x);
   // A pointer to `count` elements of shared memory.
   mlir::Value shared(int64_t count, mlir::Type element);
 

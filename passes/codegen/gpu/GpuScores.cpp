@@ -122,6 +122,10 @@ Value GpuScores::loadAdded(const Matrix &from, Value exists, Value query, Value 
   });
 }
 
+bool GpuScores::isNarrow() const {
+  return columns() <= 64 && graph::elementTypeOf(scores_.query).getIntOrFloatBitWidth() == 16;
+}
+
 GpuScores::Score GpuScores::score(GpuTiles &tiles, Value product, Value query, Value key) {
   OpBuilder &b = k_.builder();
   Type f32 = b.getF32Type();

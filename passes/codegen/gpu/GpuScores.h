@@ -18,6 +18,8 @@ public:
   int64_t keys() const { return sizes_.back(); }
   // The most columns of a matrix: the larger one of width and depth.
   int64_t columns() const;
+  // Whether heads are 16-bit floats of at most 64 columns.
+  bool isNarrow() const;
   int64_t perGroup() const { return scores_.headsPerGroup(); }
   // The sizes [batch…, heads] and [batch…, groups].
   llvm::ArrayRef<int64_t> heads() const { return llvm::ArrayRef(sizes_).drop_back(2); }

@@ -72,10 +72,12 @@ Result<GpuTarget> gpuTargetFor(const std::string &capability) {
   return Status::userError("found the GPU '", capability, "', expected sm_80 or a later one");
 }
 
-void markKernel(llvm::Module &module, const std::string &name, int threads) {
+void markKernel(llvm::Module &module, const std::string &name, int threads, int resident) {
   llvm::Function *function = module.getFunction(name);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
   function->addFnAttr("nvvm.reqntid", std::to_string(threads));
+  if (resident > 0)
+    function->addFnAttr("nvvm.minctasm", std::to_string(resident));
   function->addFnAttr("no-trapping-math", "true");
   function->addFnAttr(llvm::Attribute::NoUnwind);
   for (llvm::Argument &argument : function->args())

@@ -24,8 +24,9 @@ Result<GpuTarget> gpuTargetOf(const std::string &name);
 Result<GpuTarget> gpuTargetFor(const std::string &capability);
 
 // Marks the function as a kernel that is launched with blocks of this many threads and whose
-// pointers do not overlap.
-void markKernel(llvm::Module &module, const std::string &function, int threads);
+// pointers do not overlap. A processor is to hold `resident` blocks, which limits their registers; 0:
+// any.
+void markKernel(llvm::Module &module, const std::string &function, int threads, int resident);
 // Optimises the module for the target.
 Status optimiseForGpu(llvm::Module &module, const GpuTarget &target);
 // Compiles an optimised module. A function that is declared but not defined is an error: no library

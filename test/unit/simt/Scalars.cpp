@@ -6,6 +6,7 @@
 #include "runtime/base/Float16.h"
 
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/IntrinsicsNVPTX.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <bit>
@@ -153,6 +154,8 @@ static double evaluateFloatIntrinsic(unsigned id, llvm::ArrayRef<double> x) {
     return std::fabs(x[0]);
   case llvm::Intrinsic::sqrt:
     return std::sqrt(x[0]);
+  case llvm::Intrinsic::nvvm_ex2_approx_ftz:
+    return x[0] < -126 ? 0 : std::exp2(x[0]);
   case llvm::Intrinsic::floor:
     return std::floor(x[0]);
   case llvm::Intrinsic::ceil:
