@@ -309,6 +309,7 @@ private:
             .canRecordCalls = devices_->canRecord(),
             .data = data,
             .keepOutputs = options_.keepOutputs,
+            .waits = options_.waits,
             .state = state,
             .staging = staging};
   }

@@ -36,6 +36,8 @@ struct ExecutorOptions {
   // end the process by a signal. Results of correct plans do not change. Takes extra time and a
   // second copy of the arenas.
   bool checked = false;
+  // Waits for each instruction before the next one, so that a failure of a device names it.
+  bool waits = false;
   // The source of parameters and states, instead of the plan's sources; may be null.
   const checkpoint::Checkpoint *resume = nullptr;
   // The source of those parameters, model states and constants that it has, instead of the plan's

@@ -25,6 +25,7 @@ struct ExecutionContext {
   bool canRecordCalls;          // DeviceWorld::canRecord()
   const data::DataSource *data; // null if the plan has no inputs
   bool keepOutputs;             // ExecutorOptions::keepOutputs
+  bool waits;                   // ExecutorOptions::waits
   StepState &state;
   Staging *staging; // null if this process addresses the device's memory
 };

@@ -29,6 +29,21 @@ private:
   size_t index_; // in its segment
 };
 
+// Waits for the device after an instruction's action.
+class WaitingAction : public device::Action {
+public:
+  WaitingAction(std::unique_ptr<device::Action> action, device::Device &device)
+      : action_(std::move(action)), device_(device) {}
+  Status run() override {
+    CLEAVE_TRY(action_->run());
+    return device_.synchronize();
+  }
+
+private:
+  std::unique_ptr<device::Action> action_;
+  device::Device &device_;
+};
+
 std::string titleOf(const plan::Instruction &instruction) {
   const std::string kind(artifact::kindName(instruction));
   return instruction.name().empty() ? kind : kind + " '" + instruction.name() + "'";
@@ -130,6 +145,8 @@ Status StepActions::prepareInstruction(uint32_t segment, uint32_t index,
     return action.status().withContext(titleOf(instruction));
   if (check_)
     *action = std::make_unique<CheckedAction>(std::move(*action), *check_, context_.state, index);
+  if (context_.waits)
+    *action = std::make_unique<WaitingAction>(std::move(*action), context_.device);
   segments_[segment].push_back({std::move(*action), index});
   return addTimedRecord(segment, index, &Times::end);
 }
@@ -190,7 +207,8 @@ Status StepActions::addTimedRecord(uint32_t segment, uint32_t index,
 // -- running --------------------------------------------------------------------------------------
 
 bool StepActions::canRecord() const {
-  return context_.device.canRecord() && context_.canRecordCalls && !profile_ && !check_;
+  return context_.device.canRecord() && context_.canRecordCalls && !profile_ && !check_ &&
+         !context_.waits;
 }
 
 Status StepActions::run() {

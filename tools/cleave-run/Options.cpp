@@ -275,6 +275,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
     options.steps = 200;
   options.generates = app.count("--prompt") > 0;
   options.checked = wantsChecks();
+  options.waits = wantsWaits();
   return std::nullopt;
 }
 

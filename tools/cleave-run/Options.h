@@ -56,6 +56,7 @@ struct Options {
   bool quiet = false;             // prints errors only
   bool verbose = false;           // also prints plan, ranks, communicators, files and saves
   bool checked = false;           // CLEAVE_CHECK_KERNELS of the environment
+  bool waits = false;             // CLEAVE_CHECK_KERNELS=wait
   int timeoutSeconds = 60;        // without an answer before a rank is considered lost
   int stallSeconds = 0;           // without progress before the job is ended; 0: no limit
   int maxRestarts = 0;            // after lost ranks

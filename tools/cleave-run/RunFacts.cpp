@@ -72,7 +72,7 @@ void addOptions(std::vector<Fact> &facts, const Options &options) {
   add("the steps of --profile", options.profile.empty() ? "none" : concat(options.profiledSteps));
   add("--verbose", yesOrNo(options.verbose));
   add("--memory-report", yesOrNo(options.memoryReport));
-  add("CLEAVE_CHECK_KERNELS", yesOrNo(options.checked));
+  add("CLEAVE_CHECK_KERNELS", options.waits ? "wait" : yesOrNo(options.checked));
 }
 
 // The first files one by one, the others together. `kind`: of the files, `data` or `evaluation`.

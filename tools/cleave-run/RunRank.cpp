@@ -227,6 +227,7 @@ private:
     options.evaluation = evaluator_.data();
     options.canUndo = plan_.trains() && options_.onNan == OnNan::Skip;
     options.checked = options_.checked;
+    options.waits = options_.waits;
     options.position = &reporter_.position();
     options.communication = communication_;
     CLEAVE_TRY_ASSIGN(executor_, executor::Executor::create(plan_, *world_, std::move(device_),

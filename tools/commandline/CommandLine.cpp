@@ -37,7 +37,12 @@ CLI::Validator nonNegative() {
 
 bool wantsChecks() {
   const char *checks = std::getenv("CLEAVE_CHECK_KERNELS");
-  return checks && std::string_view(checks) != "0";
+  return checks && std::string_view(checks) != "0" && !wantsWaits();
+}
+
+bool wantsWaits() {
+  const char *checks = std::getenv("CLEAVE_CHECK_KERNELS");
+  return checks && std::string_view(checks) == "wait";
 }
 
 int fail(const std::string &tool, const std::string &message, int exitCode) {

@@ -34,9 +34,10 @@ std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 CLI::Validator positive();
 CLI::Validator nonNegative();
 
-// Whether the environment variable CLEAVE_CHECK_KERNELS is set and not 0: kernels and plans check
-// every access.
+// The environment variable CLEAVE_CHECK_KERNELS: whether kernels and plans check every access (set,
+// and neither 0 nor `wait`), and whether each instruction is waited for (`wait`).
 bool wantsChecks();
+bool wantsWaits();
 
 // Prints `TOOL: error: MESSAGE` to stderr and returns the exit code.
 int fail(const std::string &tool, const std::string &message, int exitCode);

@@ -316,7 +316,7 @@ Status DnnGraph::run() {
   return status == dnn::kSuccess
              ? Status::ok()
              : Status::defect("cuDNN failed: ", table_.getErrorString(status),
-                              "; an action before may be the cause: CLEAVE_CHECK_KERNELS=1 in the "
+                              "; an action before may be the cause: CLEAVE_CHECK_KERNELS=wait in the "
                               "environment finds it");
 }
 

@@ -121,7 +121,7 @@ public:
     return error == blas::kSuccess
                ? Status::ok()
                : Status::defect("cuBLASLt failed with status ", error,
-                                "; an action before may be the cause: CLEAVE_CHECK_KERNELS=1 in "
+                                "; an action before may be the cause: CLEAVE_CHECK_KERNELS=wait in "
                                 "the environment finds it");
   }
 

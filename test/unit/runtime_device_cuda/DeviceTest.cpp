@@ -138,6 +138,21 @@ TEST_CASE(
   CHECK(faultsOf(builder.finish(), {.checked = true}) == "");
 }
 
+TEST_CASE("cuda: each instruction can be waited for before the next one") {
+  PlanBuilder builder = step();
+  const plan::Plan &plan = builder.finish();
+  CHECK(faultsOf(plan, {.waits = true}) == "");
+  Recording recording(plan);
+  int64_t steps = 0;
+  REQUIRE(run(plan, 5, {.waits = true}, [&](executor::Executor &) {
+    std::map<std::string, int> calls = recording.recorder.takeCalls();
+    CHECK(calls["graphLaunch"] == 0);
+    CHECK(calls["streamSynchronize"] >= plan.programs(0).segments(0).instructions_size());
+    ++steps;
+  }));
+  CHECK(steps == 5);
+}
+
 TEST_CASE("cuda: a recorded step is one launch and allocates nothing") {
   PlanBuilder builder = step();
   const plan::Plan &plan = builder.finish();
