@@ -315,9 +315,10 @@ Status DnnGraph::run() {
   int status = table_.execute(handle_, plan_, variantPack_);
   return status == dnn::kSuccess
              ? Status::ok()
-             : Status::defect("cuDNN failed: ", table_.getErrorString(status),
-                              "; an action before may be the cause: CLEAVE_CHECK_KERNELS=wait in the "
-                              "environment finds it");
+             : Status::defect(
+                   "cuDNN failed: ", table_.getErrorString(status),
+                   "; an action before may be the cause: CLEAVE_CHECK_KERNELS=wait in the "
+                   "environment finds it");
 }
 
 } // namespace cleave::device
