@@ -148,7 +148,7 @@ class Expected:
         size = 2e-14 if self.isDouble else 4e-3 if self.isHalf else 2e-7
         others = [self.own] if self.own else []
         for seed in range(ENSEMBLE):
-            noise = reference.Rounding(size, seed, torch.float32 if self.isDouble else torch.bfloat16)
+            noise = reference.Rounding(size, seed, torch.float32 if self.isDouble else torch.bfloat16, keepsPositions=self.isHalf)
             others.append(reference.train(reference.build(self.case), self.case, noise) if self.isDouble else self.exact(noise))
         spread = max((max((off for _, off in distances(other, self.trace)), default=0.0) for other in others), default=0.0)
         worst = max(off for _, off in distances(found, self.trace))

@@ -6,6 +6,8 @@ import dataclasses
 import losses
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.weak import WeakTensorKeyDictionary
 
 TRAINING_SEED, EVALUATION_SEED = 1, 2
 
@@ -132,6 +134,8 @@ def train(model, case, noise=None):
     if run.get("last") == "pad" and not noise:
         check_rows(model, case, data)
     optimizer = optimizer_of(run, parameters)
+    if noise:
+        noise.know(model.buffers())
     with noise or torch.enable_grad():
         for rows in batches(run):
             optimizer.zero_grad()
@@ -214,16 +218,38 @@ def is_finite(trace):
 
 class Rounding(TorchDispatchMode):
     """Changes every result as a rounding error might, except where few bits (those of type `few`) say it all: such numbers are exact in any
-    order of computing, so that ties made on purpose stay ties."""
+    order of computing, so that ties made on purpose stay ties. With `keepsPositions`, what is computed from constants and buffers alone is
+    kept, too."""
 
-    def __init__(self, size, seed, few):
+    def __init__(self, size, seed, few, keepsPositions):
         super().__init__()
         self.few, self.size, self.generator = few, size, torch.Generator().manual_seed(seed)
+        self.constants = WeakTensorKeyDictionary() if keepsPositions else None
+
+    def know(self, buffers):
+        if self.constants is not None:
+            self.constants.update((buffer, True) for buffer in buffers)
+
+    def isConstant(self, function, given, result):
+        """Whether a result is computed from constants alone. A constant that something else is written to is none any more."""
+        if self.constants is None:
+            return False
+        isConstant = all(tensor in self.constants for tensor in given)
+        for tensor in tree_leaves(result):
+            if isinstance(tensor, torch.Tensor):
+                if isConstant:
+                    self.constants[tensor] = True
+                else:
+                    self.constants.pop(tensor, None)
+        if function._schema.is_mutable and given and not isConstant:
+            self.constants.pop(given[0], None)
+        return isConstant
 
     def __torch_dispatch__(self, function, types, arguments=(), options=None):
         result = function(*arguments, **(options or {}))
         schema = function._schema
-        if schema.is_mutable or any(r.alias_info for r in schema.returns):
+        given = [value for value in tree_leaves((arguments, options or {})) if isinstance(value, torch.Tensor)]
+        if self.isConstant(function, given, result) or schema.is_mutable or any(r.alias_info for r in schema.returns):
             return result
         for value in result if isinstance(result, (tuple, list)) else [result]:
             if isinstance(value, torch.Tensor) and value.dtype == torch.float64 and value.numel():
