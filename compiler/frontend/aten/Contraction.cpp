@@ -5,6 +5,7 @@
 #include "compiler/frontend/emit/Einsum.h"
 #include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/emit/MatrixExponential.h"
+#include "compiler/frontend/emit/Movement.h"
 
 namespace cleave::aten {
 namespace {
@@ -31,6 +32,27 @@ template <int64_t lhsRank, int64_t rhsRank> Results product(OpCall &c) {
   const char *other = rhsRank > 1 ? "mat2" : lhsRank > 1 ? "vec" : "tensor";
   checkRanks(c, "self", lhsRank, other, rhsRank);
   return emit::matmul(c.e, c.tensor("self"), c.tensor(other));
+}
+
+// The cross product along `dim`; without one, along the first dim of size 3.
+Results cross(OpCall &c) {
+  const ElementType type = promotedType(c, {c["self"], c["other"]});
+  Array a = c.readAs(c["self"], type), b = c.readAs(c["other"], type);
+  int64_t dim = 0;
+  if (c.has("dim"))
+    dim = c.dim("dim", rankOf(a));
+  else
+    while (dim + 1 < rankOf(a) && shapeOf(a)[dim] != Polynomial(3))
+      ++dim;
+  if (rankOf(a) != rankOf(b) || dim >= rankOf(a) || shapeOf(a)[dim] != Polynomial(3) ||
+      shapeOf(b)[dim] != Polynomial(3))
+    fail("multiplies vectors of shapes ", emit::showShape(shapeOf(a)), " and ",
+         emit::showShape(shapeOf(b)), ", expected as many dims, and 3 elements along one of them");
+  auto term = [&](int64_t shift) {
+    return emit::broadcastBinary<graph::MulOp>(c.e, emit::roll(c.e, a, dim, -shift),
+                                               emit::roll(c.e, b, dim, shift));
+  };
+  return emit::broadcastBinary<graph::SubOp>(c.e, term(1), term(-1));
 }
 
 Results addedTo(OpCall &c, const char *lhs, const char *rhs) {
@@ -257,11 +279,13 @@ constexpr OpEntry kContractionOps[] = {
     {"conv_transpose2d", kTransposed, convTransposed},
     {"conv_transpose3d", kTransposed, convTransposed},
     {"convolution", kGeneral, convolution},
+    {"cross", "T self, T other, i? dim=None", cross},
     {"dot", "T self, T tensor", product<1, 1>},
     {"einsum", "str equation, T[] tensors, *, any path=None", einsum},
     {"ger", "T self, T vec2", outer},
     {"inner", "T self, T other", inner},
     {"kron", "T self, T other", kronecker},
+    {"linalg_cross", "T self, T other, *, i dim=-1", cross},
     {"linalg_matrix_exp", "T self", matrixExponential},
     {"linalg_matmul", "T self, T other", matmul},
     {"linear", "T input, T weight, T? bias=None", linear},

@@ -189,6 +189,12 @@ template <typename Op> Results addProduct(OpCall &c) {
   return emit::broadcastBinary<AddOp>(c.e, c.readAs(c["self"], type), product);
 }
 
+Results multiplyAdd(OpCall &c) {
+  const ElementType type = promotedType(c, {c["a"], c["b"], c["c"]});
+  auto [a, b] = pairOf(c, c["a"], c["b"], type);
+  return emit::broadcastBinary<AddOp>(c.e, c.e.binary<MulOp>(a, b), c.readAs(c["c"], type));
+}
+
 Results lerp(OpCall &c) {
   auto [begin, end] =
       pairOf(c, c["self"], c["end"], c.floatType(promotedType(c, {c["self"], c["end"]})));
@@ -382,6 +388,7 @@ constexpr OpEntry kElementwiseOps[] = {
     {"sym_max", kBinary, binary<maximum>},
     {"sym_min", kBinary, binary<minimum>},
     {"sym_not", kUnary, logicalNot},
+    {"prims::fma", "num a, num b, num c", multiplyAdd},
     {"tan", kUnary, formula<emit::tangent>},
     {"tanh", kUnary, unary<TanhOp>},
     {"truediv", "num self, num other, str? rounding_mode=None", div},

@@ -121,6 +121,7 @@ FUNCTIONS = {
     "erfinv": ([-0.999999, -0.9, -0.3, 0.0, 1e-9, 0.2, 0.75, 0.99, 0.9999999], lambda p, i: p.erfinv()),
     "erfinv_bounds": ([-1.0, 1.0, 2.0], lambda p, i: mix(p, torch.stack([p.detach().erfinv().isinf(), p.detach().erfinv().isnan(), p.detach().erfinv() > 0]))),
     "sinc": ([0.0, 1e-5, 0.5, 1.0, -2.3, 3.0], lambda p, i: p.sinc()),
+    "cross": (random(4, 3, 3), lambda p, i: torch.cross(p, p.flip(0), dim=-1) + torch.linalg.cross(p, p[:1]) + p.cross(p.roll(1, 0), dim=1)),
     "copysign": ([2.0, -2.0, 0.5, -0.5, 0.0, -3.0], lambda p, i: p.copysign(torch.tensor([-1.0, -1.0, 1.0, 2.0, -0.0, -0.0])) + p.copysign(-1.0) * 2),
     "logaddexp2": (SIGNS, lambda p, i: torch.logaddexp2(p, p.flip(0))),
     "logcumsumexp": (random(4, 7), lambda p, i: p.logcumsumexp(1) + (p * 300).logcumsumexp(0) * 0.01),
