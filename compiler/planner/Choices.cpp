@@ -16,7 +16,7 @@ int64_t localBytes(const Value &value, const Sharding &sharding, const Mesh &mes
   return bytes;
 }
 
-// The device is not known here: a bound from below, for GPUs a looser one.
+// Uses the alignment of CPUs, since the device is not known here: a lower bound on GPUs.
 int64_t storedBytes(int64_t bytes) {
   return alignedTo(bufferAlignment(/*isForGpus=*/false), bytes);
 }

@@ -8,8 +8,8 @@
 
 namespace cleave::bufferize {
 
-// Bytes; offsets are multiples of it. They are multiples of a larger number if the bytes of all
-// lifetimes are.
+// Bytes; offsets are multiples of it. If all sizes are multiples of a larger alignment, so are all
+// offsets.
 inline constexpr int64_t kAlignment = bufferAlignment(/*isForGpus=*/false);
 constexpr int64_t aligned(int64_t bytes) { return alignedTo(kAlignment, bytes); }
 

@@ -16,8 +16,8 @@ namespace cleave::bufferize {
 // 32 MiB.
 int64_t productWorkspace(int64_t results);
 
-// Of a convolution whose three tensors have these shapes, with elements of so many bytes: copies of
-// them in another memory order, with channels in groups of eight.
+// Workspace of a convolution. cuDNN may copy all three tensors, given by their shapes, into a
+// layout that pads channels to a multiple of eight.
 int64_t convolutionWorkspace(std::initializer_list<llvm::ArrayRef<int64_t>> shapes,
                              int64_t elementBytes);
 

@@ -45,8 +45,8 @@ mlir::LogicalResult applyPolicy(mlir::func::FuncOp step, const Policy &policy,
 // instead of 16-bit floats that are cast. Returns the gradient.
 mlir::Value widenGradient(mlir::Value gradient);
 
-// Lets convolutions store weight gradients in the type of their operands, to be cast afterwards:
-// cuDNN has no engine that stores f32 for 16-bit operands.
+// Stores weight gradients of convolutions in the type of the operands and casts them to f32
+// afterwards. cuDNN has no engine with 16-bit operands and an f32 result.
 void narrowConvolutionGradients(mlir::func::FuncOp step);
 
 // Registers --cleave-precision.

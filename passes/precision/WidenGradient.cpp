@@ -1,4 +1,4 @@
-// Weight gradients that are stored as f32, and those that cannot be.
+// Widens weight gradients to f32, and narrows those of convolutions for cuDNN.
 #include "passes/precision/Precision.h"
 
 #include "dialects/graph/Build.h"

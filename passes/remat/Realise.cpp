@@ -97,8 +97,7 @@ private:
     for (Value operand : op->getOperands())
       if (Operation *update = replacedBy_.lookup(sourceOf(operand)))
         stayBefore(update);
-    // If an argument is replaced before the other operands, or results that are kept, are computed,
-    // the value is kept.
+    // Keeps the value if its argument is replaced before the op or another operand is computed.
     if (!op->isBeforeInBlock(place) || !llvm::all_of(op->getOperands(), [&](Value operand) {
           Operation *producer = operand.getDefiningOp();
           return !producer || producer->isBeforeInBlock(place);

@@ -1,13 +1,14 @@
-// The bytes at whose multiples the buffers of a program begin, and which they fill up.
+// Alignment of a program's buffers, in bytes: offsets and allocated sizes are multiples of it.
 #pragma once
 
 #include <cstdint>
 
 namespace cleave {
 
-// On CPUs a cache line, which holds the widest vector. On GPUs what cuBLASLt asks of a workspace.
+// CPUs: a cache line, which holds the widest vector. GPUs: cuBLASLt requires it of workspaces.
 constexpr int64_t bufferAlignment(bool isForGpus) { return isForGpus ? 256 : 64; }
 
+// Rounds `bytes` up to a multiple of `alignment`.
 constexpr int64_t alignedTo(int64_t alignment, int64_t bytes) {
   return (bytes + alignment - 1) / alignment * alignment;
 }

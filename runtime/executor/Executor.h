@@ -36,7 +36,7 @@ struct ExecutorOptions {
   // end the process by a signal. Results of correct plans do not change. Takes extra time and a
   // second copy of the arenas.
   bool checked = false;
-  // Waits for each instruction before the next one, so that a failure of a device names it.
+  // Synchronizes after each instruction, so that a device's error names the instruction.
   bool waits = false;
   // The source of parameters and states, instead of the plan's sources; may be null.
   const checkpoint::Checkpoint *resume = nullptr;

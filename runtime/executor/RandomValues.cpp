@@ -56,7 +56,7 @@ struct Block {
     return rows;
   }
 
-  // Draws rows `first` to `last`, the last one excluded.
+  // Draws the rows [first, last).
   Status draw(int64_t first, int64_t last) const {
     const plan::RandomValues &values = tensor.source().random();
     const auto dtype = static_cast<DType>(tensor.dtype());
@@ -72,7 +72,7 @@ struct Block {
   }
 
 private:
-  // The numbers of a row's first element in the tensor and in the block.
+  // Linear indices of a row's first element, in the tensor and in the block.
   std::pair<int64_t, int64_t> startOf(int64_t row) const {
     int64_t position = 0, place = 0, ofTensor = 1, ofBlock = 1;
     for (size_t d = block.shape.size(); d-- > 0;) {
@@ -90,7 +90,7 @@ private:
   }
 };
 
-// About so many elements are drawn by one thread at a time.
+// A thread draws about this many elements at a time.
 constexpr int64_t kPiece = 1 << 16;
 
 } // namespace

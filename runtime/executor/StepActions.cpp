@@ -29,7 +29,7 @@ private:
   size_t index_; // in its segment
 };
 
-// Waits for the device after an instruction's action.
+// Runs an instruction's action and synchronizes with the device.
 class WaitingAction : public device::Action {
 public:
   WaitingAction(std::unique_ptr<device::Action> action, device::Device &device)

@@ -34,8 +34,9 @@ std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 CLI::Validator positive();
 CLI::Validator nonNegative();
 
-// The environment variable CLEAVE_CHECK_KERNELS: whether kernels and plans check every access (set,
-// and neither 0 nor `wait`), and whether each instruction is waited for (`wait`).
+// Read the environment variable CLEAVE_CHECK_KERNELS. wantsChecks: it is set, and neither 0 nor
+// `wait`, so that kernels and plans check every access. wantsWaits: it is `wait`, so that ranks
+// synchronize after each instruction.
 bool wantsChecks();
 bool wantsWaits();
 

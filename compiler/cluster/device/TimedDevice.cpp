@@ -16,8 +16,8 @@ constexpr int kRounds = 3;             // of which the fastest counts
 constexpr double kRoundSeconds = 0.02; // of work
 constexpr int kMostRepeats = 200, kCollectives = 10;
 
-// Writes normal numbers. GPUs multiply constants faster than the numbers of a training, which take
-// more power.
+// Writes normally distributed values. On constant values GPUs draw less power and multiply faster
+// than in training.
 void drawNormal(DType type, int64_t count, char *to) {
   constexpr int64_t kDrawn = 65537; // then they repeat
   const int64_t size = byteSize(type);

@@ -34,7 +34,7 @@ template <int64_t lhsRank, int64_t rhsRank> Results product(OpCall &c) {
   return emit::matmul(c.e, c.tensor("self"), c.tensor(other));
 }
 
-// The cross product along `dim`; without one, along the first dim of size 3.
+// The cross product along `dim`, by default the first dim of size 3.
 Results cross(OpCall &c) {
   const ElementType type = promotedType(c, {c["self"], c["other"]});
   Array a = c.readAs(c["self"], type), b = c.readAs(c["other"], type);

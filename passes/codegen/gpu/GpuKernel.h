@@ -33,8 +33,7 @@ public:
   // The value of the lane whose number in the warp differs in the bits of `mask`. All lanes of a
   // warp must get here.
   mlir::Value shuffle(mlir::Value value, int mask);
-  // e to the power of an f32, by the function unit. Relative error: 2^-22 and |x| 2^-24. 0 below
-  // -87.3.
+  // exp of an f32 by ex2.approx: relative error 2^-22 + |x| 2^-24; flushes to 0 below x = -87.3.
   mlir::Value fastExp(mlir::Value x);
   // A pointer to `count` elements of shared memory.
   mlir::Value shared(int64_t count, mlir::Type element);

@@ -24,7 +24,7 @@ struct Launch {
   int64_t blocks = 0;
   int threads = 0;         // per block
   int64_t sharedBytes = 0; // of a block, allocated statically by the kernel
-  int resident = 0;        // blocks that a processor is to hold, which limits registers; 0: any
+  int resident = 0;        // minimum of blocks per multiprocessor; limits registers. 0: none
 };
 
 // The part of a nest that each thread computes.

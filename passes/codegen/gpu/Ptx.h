@@ -24,8 +24,8 @@ Result<GpuTarget> gpuTargetOf(const std::string &name);
 Result<GpuTarget> gpuTargetFor(const std::string &capability);
 
 // Marks the function as a kernel that is launched with blocks of this many threads and whose
-// pointers do not overlap. A processor is to hold `resident` blocks, which limits their registers;
-// 0: any.
+// pointers do not overlap. `resident`: the minimum of blocks per multiprocessor, which limits
+// registers; 0: none.
 void markKernel(llvm::Module &module, const std::string &function, int threads, int resident);
 // Optimises the module for the target.
 Status optimiseForGpu(llvm::Module &module, const GpuTarget &target);

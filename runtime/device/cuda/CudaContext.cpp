@@ -104,8 +104,8 @@ Status CudaContext::status(int error, const std::string &what) const {
   Status status = driver::statusOf(driver_, error, what);
   bool isLate = error >= driver::kErrorIllegalAddress && error < 800;
   return isLate ? Status::defect(status.message(),
-                                 "; CLEAVE_CHECK_KERNELS=wait in the environment finds the "
-                                 "instruction that causes it")
+                                 "; set CLEAVE_CHECK_KERNELS=wait to find the instruction that "
+                                 "causes it")
                 : status;
 }
 

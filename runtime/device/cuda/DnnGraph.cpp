@@ -313,12 +313,10 @@ Status DnnGraph::pack(Workspace workspace) {
 
 Status DnnGraph::run() {
   int status = table_.execute(handle_, plan_, variantPack_);
-  return status == dnn::kSuccess
-             ? Status::ok()
-             : Status::defect(
-                   "cuDNN failed: ", table_.getErrorString(status),
-                   "; an action before may be the cause: CLEAVE_CHECK_KERNELS=wait in the "
-                   "environment finds it");
+  return status == dnn::kSuccess ? Status::ok()
+                                 : Status::defect("cuDNN failed: ", table_.getErrorString(status),
+                                                  "; an earlier instruction may be the cause; set "
+                                                  "CLEAVE_CHECK_KERNELS=wait to find it");
 }
 
 } // namespace cleave::device

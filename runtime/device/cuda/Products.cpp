@@ -121,8 +121,8 @@ public:
     return error == blas::kSuccess
                ? Status::ok()
                : Status::defect("cuBLASLt failed with status ", error,
-                                "; an action before may be the cause: CLEAVE_CHECK_KERNELS=wait in "
-                                "the environment finds it");
+                                "; an earlier instruction may be the cause; set "
+                                "CLEAVE_CHECK_KERNELS=wait to find it");
   }
 
 private:
