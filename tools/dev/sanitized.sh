@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # tools/dev/sanitized.sh FOLDER [CTEST-OPTION…]: builds everything in FOLDER with the address and undefined-behaviour sanitizers, and runs
-# the tests that ctest's options select (default: all but the slow ones). Takes hours of CPU. A finding ends the process with a report.
+# the tests except the slow ones; options of ctest narrow them down. Takes hours of CPU. A finding ends the process with a report.
 #
 # LLVM's libraries are not instrumented. They allocate from arenas that instrumented code has poisoned (allow_user_poisoning=0), and fill
 # containers that it has annotated (detect_container_overflow=0).

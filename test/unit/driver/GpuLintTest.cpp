@@ -1,4 +1,4 @@
-// Plans of large models for one GPU: what would leave it idle, found in the plan alone.
+// Lints plans of large models for one GPU: idle multiprocessors, odd strides, unaligned workspaces.
 #include "compiler/zoo/Zoo.h"
 #include "passes/driver/Compile.h"
 #include "runtime/base/Concat.h"
@@ -19,9 +19,9 @@ constexpr uint64_t kWorkspaceBegins = 256; // what cuBLASLt asks for
 
 constexpr char kLoss[] = "softmax-cross-entropy:logits";
 
-// Models in bf16, few layers of their full sizes; how many of their launches leave the GPU idle: in
-// ResNet-50 the gradient of the pooling, a thread per plane, and two sums of squares; and how many
-// products have odd strides: those with the 50257 words of GPT-2.
+// bf16 models with one or two layers of full size, and the numbers of findings. ResNet-50 has three
+// idle launches: the gradient of max-pooling (one thread per plane) and two sums of squares. GPT-2
+// has three odd products, due to its vocabulary of 50257.
 struct Large {
   ModelCase model;
   size_t idle, odd;
@@ -46,7 +46,7 @@ plan::Plan planOf(const ModelCase &model) {
   return c.plan;
 }
 
-// Launches with much to read and write, and fewer blocks than the GPU has processors.
+// Launches that access more than kLarge bytes with fewer blocks than the GPU has multiprocessors.
 std::vector<std::string> idleLaunches(const plan::Program &program) {
   std::vector<std::string> found;
   for (const plan::Segment &segment : program.segments())
@@ -61,8 +61,7 @@ std::vector<std::string> idleLaunches(const plan::Program &program) {
   return found;
 }
 
-// Products with a 16-bit matrix whose rows (or columns) do not begin at multiples of 16 bytes: they
-// are read in pieces of two bytes.
+// 16-bit products with a leading dim that is not a multiple of 8, which rules out loads of 16 bytes.
 std::vector<std::string> oddProducts(const plan::Program &program) {
   auto isOdd = [&](const plan::StridedOperand &operand) {
     const int rank = operand.strides_size();
