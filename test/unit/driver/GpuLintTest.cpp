@@ -61,7 +61,7 @@ std::vector<std::string> idleLaunches(const plan::Program &program) {
   return found;
 }
 
-// 16-bit products with a leading dim that is not a multiple of 8, which rules out loads of 16 bytes.
+// 16-bit products with a leading dim that is not a multiple of 8: loads of 16 bytes are impossible.
 std::vector<std::string> oddProducts(const plan::Program &program) {
   auto isOdd = [&](const plan::StridedOperand &operand) {
     const int rank = operand.strides_size();
