@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <gloo/common/error.h>
 #include <gloo/transport/unbound_buffer.h>
 
@@ -194,15 +195,27 @@ static Fragment asMessage(const std::vector<Fragment> &fragments,
 }
 
 // Sends to and receives from all members concurrently. Skips members whose list is empty or has no
-// bytes.
+// bytes. A lost member does not end the exchange with the others: they would miss this rank's data
+// and report this rank as the lost one. Returns the first loss.
 Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming) {
   uint64_t slot = nextExchangeSlot();
   std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> sends(size()), receives(size());
   auto begun = std::chrono::steady_clock::now();
-  int member = 0;
-  try {
-    for (int i = 1; i < size(); ++i) {
-      member = (rank() + i) % size();
+  Status result = Status::ok();
+  auto attempt = [&](int member, const std::function<void()> &step) {
+    try {
+      step();
+    } catch (const std::exception &) {
+      bool timedOut = std::chrono::steady_clock::now() - begun >= options_.timeout;
+      if (result)
+        result = missing(member, kind, timedOut, options_.timeout);
+      receives[member].reset();
+      sends[member].reset();
+    }
+  };
+  for (int i = 1; i < size(); ++i) {
+    int member = (rank() + i) % size();
+    attempt(member, [&] {
       Fragment in = asMessage(incoming[member], packedIn_[member]);
       if (in.bytes > 0) {
         receives[member] = context_->createUnboundBuffer(in.data, in.bytes);
@@ -216,23 +229,23 @@ Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fr
         sends[member] = context_->createUnboundBuffer(out.data, out.bytes);
         sends[member]->send(members()[member], slot);
       }
-    }
-    for (member = 0; member < size(); ++member) {
+    });
+  }
+  for (int member = 0; member < size(); ++member)
+    attempt(member, [&] {
       if (receives[member])
         receives[member]->waitRecv(options_.timeout);
       if (receives[member] && incoming[member].size() > 1)
         for (size_t k = 0, at = 0; k < incoming[member].size(); at += incoming[member][k++].bytes)
           copyFragment({packedIn_[member].data() + at, incoming[member][k].bytes},
                        incoming[member][k]);
-    }
-    for (member = 0; member < size(); ++member)
+    });
+  for (int member = 0; member < size(); ++member)
+    attempt(member, [&] {
       if (sends[member])
         sends[member]->waitSend(options_.timeout);
-  } catch (const std::exception &) {
-    bool timedOut = std::chrono::steady_clock::now() - begun >= options_.timeout;
-    return missing(member, kind, timedOut, options_.timeout);
-  }
-  return Status::ok();
+    });
+  return result;
 }
 
 Status GlooCommunicator::passMessage(const Call &call, const BufferPair &pair) {

@@ -42,6 +42,28 @@ TEST_CASE("a rank that ends is named by those that wait for it, within seconds")
     }
 }
 
+TEST_CASE("a rank that ends is named whichever rank notices it first") {
+  for (const std::string &implementation : implementations())
+    for (int late : {0, 1})
+      DYNAMIC_SECTION(implementation << ", rank " << late << " comes late") {
+        CHECK(runRanks(implementation, 3, [&](World &world, Findings &findings) {
+                auto group = world.connect(firstRanks(3));
+                findings.expectOk((*group)->barrier(), "all are there");
+                if (world.rank() == 2) {
+                  std::this_thread::sleep_for(200ms); // the early rank waits by now
+                  return;
+                }
+                if (world.rank() == late)
+                  std::this_thread::sleep_for(600ms); // rank 2 has ended by now
+                std::vector<float> data(10000);
+                Status status =
+                    (*group)->allReduce(data.data(), data.data(), 10000, DType::F32, Reduce::Sum);
+                findings.expect(status.message().find("rank 2 (index 2") == 0, status.message());
+                std::this_thread::sleep_for(1s); // so that the other does not miss this rank
+              }) == "");
+      }
+}
+
 TEST_CASE("a permute has every member as a source once") {
   for (const std::string &implementation : implementations())
     DYNAMIC_SECTION(implementation) {
