@@ -69,26 +69,32 @@ SmallVector<Tensor> SoftmaxCrossEntropyOp::evaluate(ArrayRef<Tensor> operands) {
   return {result};
 }
 
+// log(sum(exp(x - largest))) - (x[label] - largest). The logit at the label is picked by comparing
+// class numbers, which is valid for any block of classes. It depends on no other reduction: one
+// pass over the logits finds it and the largest.
 SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &b) {
   Location loc = getLoc();
   Value logits = getLogits(), labels = getLabels();
   int64_t classDim = rankOf(logits) - 1;
-  Value logProbability = LogSoftmaxOp::create(b, loc, logits, classDim).getResult();
-  // The logarithm at the label, selected by comparing class numbers: valid for any block of
-  // classes.
   Type labelType = elementTypeOf(labels);
   Value classes = IotaOp::create(b, loc, tensorOf(shapeOf(logits), labelType), classDim);
   Value isLabel = CompareOp::create(b, loc, Predicate::EQ, classes,
                                     buildBroadcastOver(b, labels, logits, classDim));
-  Value chosen = SelectOp::create(b, loc, isLabel, logProbability, buildSplatLike(b, logits, 0));
-  Value perLabel = NegOp::create(b, loc, buildReduce(b, Reduction::Sum, chosen, classDim));
+  Value chosen = SelectOp::create(b, loc, isLabel, logits, buildSplatLike(b, logits, 0));
+  Value picked = buildReduce(b, Reduction::Sum, chosen, classDim);
+  Value largest = buildReduce(b, Reduction::Max, logits, classDim);
+  Value shifted = SubOp::create(b, loc, logits, buildBroadcastOver(b, largest, logits, classDim));
+  Value sum = buildReduce(b, Reduction::Sum, ExpOp::create(b, loc, shifted), classDim);
+  Value perLabel =
+      SubOp::create(b, loc, LogOp::create(b, loc, sum), SubOp::create(b, loc, picked, largest));
   Value ignored =
       buildSplatLike(b, labels, static_cast<double>(static_cast<int64_t>(getIgnoreIndex())));
   Value counts = CompareOp::create(b, loc, Predicate::NE, labels, ignored);
-  Value weight = buildCast(b, counts, elementTypeOf(logits));
+  // Selected, not multiplied: the logits of an ignored label may be no numbers.
+  Value counted = SelectOp::create(b, loc, counts, perLabel, buildSplatLike(b, perLabel, 0));
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, classDim));
-  Value total = buildReduce(b, Reduction::Sum, MulOp::create(b, loc, perLabel, weight), all);
-  Value count = buildReduce(b, Reduction::Sum, weight, all);
+  Value total = buildReduce(b, Reduction::Sum, counted, all);
+  Value count = buildReduce(b, Reduction::Sum, buildCast(b, counts, elementTypeOf(logits)), all);
   return {DivOp::create(b, loc, total, count)};
 }
 

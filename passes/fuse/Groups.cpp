@@ -270,7 +270,7 @@ const Groups::Touched &Groups::touchedBy(int group) {
   std::optional<Touched> &touched = touched_[group];
   if (touched)
     return *touched;
-  const ArrayRef<int> members = groups_[group].members;
+  const SmallVector<int> members = computeOpsOf(groups_[group]);
   work_ += members.size();
   const analysis::IterationSpace space = analysis::iterationSpaceOf(withClonables(members));
   touched.emplace();
@@ -306,7 +306,10 @@ bool Groups::mayReduceTogether(int a, int b) {
 }
 
 std::pair<size_t, size_t> Groups::sizesOf(int into, int from) const {
-  return {groups_[into].members.size(), groups_[from].members.size()};
+  auto size = [&](int group) {
+    return groups_[group].members.size() + groups_[group].recomputed.size();
+  };
+  return {size(into), size(from)};
 }
 
 bool Groups::isRefused(int a, int b) const {
@@ -331,6 +334,11 @@ bool Groups::tryMerge(int a, int b) {
   llvm::append_range(merged.members, groups_[into].members);
   llvm::append_range(merged.members, groups_[from].members);
   llvm::sort(merged.members);
+  for (int part : {into, from})
+    for (int repeated : groups_[part].recomputed)
+      if (!llvm::is_contained(merged.members, repeated) &&
+          !llvm::is_contained(merged.recomputed, repeated))
+        merged.recomputed.push_back(repeated);
   merged.numbers = {a, b};
   const bool isEven = even_[into] && even_[into] == even_[from];
   if (!(isEven || obeysRules(merged)) || !graph_.merge(first, second))
@@ -341,7 +349,13 @@ bool Groups::tryMerge(int a, int b) {
     touched_[into].reset();
   if (!isEven)
     even_[into].reset();
-  groups_[from].members.clear();
+  for (int repeated : groups_[from].recomputed) {
+    SmallVector<int> &in = recomputedIn_[repeated];
+    llvm::erase_if(in, [&](int group) { return group == into || group == from; });
+    if (llvm::is_contained(groups_[into].recomputed, repeated))
+      in.push_back(into);
+  }
+  groups_[from] = {};
   for (int member : groups_[into].members)
     groupOf_[member] = into;
   return true;

@@ -61,7 +61,8 @@ public:
 
   // Merges until no rule lets two more groups become one.
   void form();
-  // Lets groups recompute what they read from other groups, where that moves fewer bytes.
+  // Lets groups recompute what they read from other groups, where that moves fewer bytes. Merges
+  // groups that reduce what they read together only then.
   void recompute();
 
   // One group, by positions of ops.
@@ -88,7 +89,7 @@ private:
   bool tryMerge(int a, int b);
   // Whether two groups have at most as many members as one may have.
   bool mayHoldBoth(int a, int b) const;
-  // Numbers of members of two groups.
+  // Numbers of ops of two groups.
   std::pair<size_t, size_t> sizesOf(int into, int from) const;
   // Whether the pair could not be merged before and has not changed since.
   bool isRefused(int a, int b) const;
@@ -128,6 +129,7 @@ private:
   bool isMaterialised(mlir::Value value) const;
   llvm::DenseSet<mlir::Value> inputsOf(const Group &group) const;
   bool tryRecompute(mlir::Value value);
+  bool mergeAlong(int group);
 
   std::vector<mlir::Operation *> ops_;
   llvm::DenseMap<mlir::Operation *, int> position_;

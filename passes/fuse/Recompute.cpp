@@ -107,8 +107,29 @@ bool Groups::tryRecompute(Value value) {
     for (int computeOp : ArrayRef(group.recomputed).drop_front(groups_[reader].recomputed.size()))
       recomputedIn_[computeOp].push_back(reader);
     groups_[reader] = group;
+    if (!touched_.empty())
+      touched_[reader].reset();
   }
   return true;
+}
+
+// Merges a group with one other that reduces a value which both read. Returns whether it did.
+bool Groups::mergeAlong(int group) {
+  for (int position : computeOpsOf(groups_[group]))
+    for (Value operand : ops_[position]->getOperands()) {
+      Value source = sourceOf(operand);
+      if (!source || !touchedBy(group).factors.contains(source))
+        continue; // a number
+      for (int reader : readersOf(source)) {
+        if (groupOf_[reader] < 0)
+          continue;
+        for (int other : groupsWith(reader))
+          if (other != group && reduces(other) && !isRefused(group, other) &&
+              mayReduceTogether(group, other) && tryMerge(group, other))
+            return true;
+      }
+    }
+  return false;
 }
 
 void Groups::recompute() {
@@ -119,6 +140,12 @@ void Groups::recompute() {
         !isRead(op->getResult(0), groups_[group]))
       continue;
     tryRecompute(op->getResult(0));
+  }
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    for (int group = 0, count = static_cast<int>(groups_.size()); group < count; ++group)
+      changed |= !groups_[group].recomputed.empty() && reduces(group) && mergeAlong(group);
   }
 }
 

@@ -202,11 +202,19 @@ private:
     });
   }
 
+  // All readers of a low value in f32 share one cast, so that their gradients are added in f32 and
+  // rounded once. Readers of an f32 value in a low type have casts of their own, for the same
+  // reason.
   void castTo(OpOperand &operand, Type type) {
-    if (!isOurs(operand.get()))
+    Value value = operand.get();
+    if (!isOurs(value))
       return;
     OpBuilder b(operand.getOwner());
-    operand.set(buildCast(b, operand.get(), type));
+    Value &widened = widened_[value];
+    if (!type.isF32())
+      operand.set(buildCast(b, value, type));
+    else
+      operand.set(widened = widened ? widened : buildCast(b, value, type));
   }
 
   // Gives the results of `op` the types that follow from operands of the element type `type`.
@@ -234,8 +242,9 @@ private:
   Summary &summary_;
   std::vector<bool> used_; // per rule of the policy
   llvm::SetVector<Operation *> wideProducts_;
-  llvm::DenseSet<Value> lowered_; // f32 before this pass
-  llvm::DenseSet<Value> region_;  // results of ops in regions that compute in f32
+  llvm::DenseSet<Value> lowered_;        // f32 before this pass
+  llvm::DenseMap<Value, Value> widened_; // per low value its cast to f32
+  llvm::DenseSet<Value> region_;         // results of ops in regions that compute in f32
 };
 
 } // namespace

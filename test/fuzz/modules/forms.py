@@ -14,7 +14,7 @@ LACKS = {
     "strict": {"checkpoint"},  # PyTorch's strict export fails
     "decomposed": {"stop", "nothing"},  # run_decompositions() drops detach and no_grad, and writes zeros for such a dropout
     "script": {"checkpoint"},  # has no functions in functions
-    "trace": {"stop"},  # tracing drops no_grad
+    "trace": {"stop", "attribute", "data"},  # tracing drops no_grad and writes to `.data`, and stores an attribute as its own run leaves it
     "dynamo": {"stop", "rows", "state", "autocast", "random", "nothing", "digits"},  # the first five ONNX does not know; numbers are float32
     "noopt": {"stop", "rows", "state", "autocast", "random", "nothing", "digits"},
     "legacy": {"stop", "rows", "state", "autocast", "random", "frozen"},
@@ -96,11 +96,20 @@ class Runtime(torch.nn.Module):
 
     def __init__(self, path):
         super().__init__()
+        self.path = path
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3  # errors
         self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+    def has_other_buffers(self, model):
+        """Whether the file stores other buffers, such as running statistics that the exporter's own run has moved."""
+        import onnx
+        from onnx import numpy_helper
+
+        stored = {tensor.name: torch.from_numpy(numpy_helper.to_array(tensor).copy()) for tensor in onnx.load(self.path).graph.initializer}
+        return any(not torch.equal(stored[name], buffer) for name, buffer in model.named_buffers() if name in stored and stored[name].shape == buffer.shape)
 
     def forward(self, *inputs):
         named = {given.name: value.numpy() for given, value in zip(self.session.get_inputs(), inputs)}

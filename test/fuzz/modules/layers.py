@@ -143,7 +143,7 @@ def freeze(m):
 
 def positions(m):
     """Angles of positions, some of them large, and what sines and cosines of them scale."""
-    value = m.value(condition=lambda t: t.dim() and t.numel() and t.shape[-1] > 1)
+    value = m.value(condition=lambda t: t.dim() and t.numel() and t.requires_grad and t.shape[-1] > 1)
     shape = tuple(m.tensor(value).shape)
     name, rate = m.fresh("b"), m.pick(["1.0", "0.75", "torch.pi / 8"])
     m.declare(f"self.register_buffer('{name}', torch.linspace(0.25, 1.5, {shape[-1]}), persistent={m.pick(['True', 'False'])})")
@@ -152,14 +152,14 @@ def positions(m):
     if len(shape) > 1 and numbers and m.chance(0.7):  # positions that are no constants, one per sample
         place = f"({m.pick(numbers)}.reshape({m.batch}, -1)[:, :1].to(self.{name}.dtype) + {first})"
         angle = m.let(f"({place} @ self.{name}[None] * {rate}).view({(m.batch, *[1] * (len(shape) - 2), shape[-1])})")
-        m.let(f"{value} * {angle}.cos() + {value}.roll(1, -1) * {angle}.sin()")
+        m.wanted.append(m.let(f"{value} * {angle}.cos() + {value}.roll(1, -1) * {angle}.sin()"))
         return
     place = f"torch.arange({shape[-2] if len(shape) > 1 else 1}, dtype={m.pick(['torch.get_default_dtype()', 'torch.long'])})"
     angle = m.let(m.pick(["({p} + {first})[:, None] * self.{b} * {rate}", "torch.outer(({p} + {first}) * {rate}, self.{b})",
                           "(({p} + {first}).to(self.{b}.dtype)[:, None] @ self.{b}[None] * {rate})"]).format(p=place, first=first, b=name, rate=rate))
     if len(shape) == 1:
         angle = m.let(f"{angle}[0]")
-    m.let(f"{value} * {angle}.cos() + {value}.roll(1, -1) * {angle}.sin()")
+    m.wanted.append(m.let(f"{value} * {angle}.cos() + {value}.roll(1, -1) * {angle}.sin()"))
 
 
 FAMILIES = {

@@ -27,7 +27,7 @@ def inner_classes(m):
     weight = m.pick(["", "", f", weight=torch.linspace(0.5, 1.5, {classes})"])
     kind = m.pick(["F.cross_entropy({0}, {1}{2})", "F.nll_loss({0}.log_softmax(1), {1}{2})"])
     options = options if kind.startswith("F.cross") else options.replace(", label_smoothing=0.25", "")
-    m.let(kind.format(value, labels, options + weight))
+    m.let(kind.format(value, labels, options + weight), {"counted"})
 
 
 # -- outside of the model

@@ -33,7 +33,7 @@ class Maker:
         self.bodies = [self.case.body]
         self.counts = {}
         self.scope = []  # names of values, the inputs first
-        self.written = set()  # buffers and values that something writes
+        self.wanted = []  # values that have a term of the loss of their own
         self.noted = frozenset()  # features of the open regions
         self.rebuild()
 

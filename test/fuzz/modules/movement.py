@@ -75,6 +75,9 @@ def joins(m):
 
 def sampling(m):
     """grid_sample at grids that reach and pass the border."""
+    if m.chance(0.5):
+        exact_sampling(m)
+        return
     image = m.image()
     n, height, width = m.tensor(image).shape[0], m.between(1, 4), m.between(1, 4)
     aligned = m.pick(["True", "False"])
@@ -87,6 +90,18 @@ def sampling(m):
         grid = m.let(f"({grid} * {m.pick(['2.0', '1.25', '0.5'])}){m.pick(['', '.round()', '.clamp(-1, 1)'])}")
     mode, padding = m.pick(["bilinear", "bilinear", "nearest", "bicubic"]), m.pick(["zeros", "border", "reflection"])
     m.let(f'F.grid_sample({image}, {grid}, mode="{mode}", padding_mode="{padding}", align_corners={aligned})')
+
+
+def exact_sampling(m):
+    """grid_sample at the pixels of an image themselves, its borders included, in sizes at which their places are exact."""
+    aligned = m.chance(0.5)
+    sizes = [2, 3, 5] if aligned else [2, 4]
+    shape = (m.between(1, 2), m.between(1, 2), m.pick(sizes), m.pick(sizes))
+    image, name = m.parameter(shape), m.fresh("p")
+    m.declare(f"self.{name} = nn.Parameter(torch.eye(2, 3))")
+    grid = m.let(f"F.affine_grid(self.{name}.expand({shape[0]}, 2, 3), {shape}, align_corners={aligned})")
+    mode, padding = m.pick(["bilinear", "bilinear", "bicubic"]), m.pick(["border", "border", "reflection", "zeros"])
+    m.wanted.append(m.let(f'F.grid_sample({image}, {grid}, mode="{mode}", padding_mode="{padding}", align_corners={aligned})'))
 
 
 IMAGES = """

@@ -218,8 +218,8 @@ def is_finite(trace):
 
 class Rounding(TorchDispatchMode):
     """Changes every result as a rounding error might, except where few bits (those of type `few`) say it all: such numbers are exact in any
-    order of computing, so that ties made on purpose stay ties. With `keepsPositions`, what is computed from constants and buffers alone is
-    kept, too."""
+    order of computing, so that ties made on purpose stay ties. With `keepsPositions`, what is computed from constants, buffers and integers
+    alone is kept, too."""
 
     def __init__(self, size, seed, few, keepsPositions):
         super().__init__()
@@ -231,10 +231,10 @@ class Rounding(TorchDispatchMode):
             self.constants.update((buffer, True) for buffer in buffers)
 
     def isConstant(self, function, given, result):
-        """Whether a result is computed from constants alone. A constant that something else is written to is none any more."""
+        """Whether a result is computed from constants and integers alone. A constant that something else is written to is none any more."""
         if self.constants is None:
             return False
-        isConstant = all(tensor in self.constants for tensor in given)
+        isConstant = all(tensor in self.constants or not tensor.is_floating_point() for tensor in given)
         for tensor in tree_leaves(result):
             if isinstance(tensor, torch.Tensor):
                 if isConstant:

@@ -66,7 +66,7 @@ def write(m, root, features=(), tables=None):
     text = m.pick(table).format(v=v, e=expression(m, target), c=m.pick(SPECIAL), d=m.between(-dims, dims - 1) if dims else 0)
     if text.count("=") and ".copy_" not in text and table is ASSIGNMENTS and text.startswith("self.") and "[" not in text:
         raise Reject
-    m.do(text, features)
+    m.do(text, {*features, "data"} if ".data" in text else features)
 
 
 def buffer(m):
@@ -95,9 +95,10 @@ def read(m, name):
 def keep(m):
     """Writes and reads of a buffer."""
     name = some_buffer(m)
+    isAttribute = name in vars(m.tensor("self"))
     for action in m.pick([[write], [write, read], [read, write], [write, read, write], [write, write, read], [read]]):
         if action is write:
-            write(m, f"self.{name}", {"state"})
+            write(m, f"self.{name}", {"state", "attribute"} if isAttribute else {"state"})
         else:
             read(m, name)
 

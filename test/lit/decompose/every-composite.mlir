@@ -309,11 +309,16 @@ func.func @cross_entropy_is_the_mean_over_labels_that_count(%x: tensor<4x10xf32>
   // CHECK: %[[IS:.*]] = graph.compare eq %[[CLASSES]], %[[LABELS]] :
   // CHECK: %[[CHOSEN:.*]] = graph.select %[[IS]], %{{.*}}, %{{.*}}
   // CHECK: %[[SUM:.*]] = graph.reduce sum %[[CHOSEN]] over [1]
-  // CHECK: %[[LOSSES:.*]] = graph.neg %[[SUM]] :
+  // CHECK: %[[LARGEST:.*]] = graph.reduce max %arg0 over [1]
+  // CHECK: %[[EXP:.*]] = graph.exp
+  // CHECK: %[[ALL:.*]] = graph.reduce sum %[[EXP]] over [1]
+  // CHECK: %[[SHIFTED:.*]] = graph.sub %[[SUM]], %[[LARGEST]] :
+  // CHECK: %[[LOG:.*]] = graph.log %[[ALL]] :
+  // CHECK: %[[LOSSES:.*]] = graph.sub %[[LOG]], %[[SHIFTED]] :
   // CHECK: %[[COUNTS:.*]] = graph.compare ne %arg1, %{{.*}}
+  // CHECK: %[[COUNTED:.*]] = graph.select %[[COUNTS]], %[[LOSSES]], %{{.*}}
+  // CHECK: %[[TOTAL:.*]] = graph.reduce sum %[[COUNTED]] over [0]
   // CHECK: %[[WEIGHT:.*]] = graph.cast %[[COUNTS]] :
-  // CHECK: %[[WEIGHED:.*]] = graph.mul %[[LOSSES]], %[[WEIGHT]] :
-  // CHECK: %[[TOTAL:.*]] = graph.reduce sum %[[WEIGHED]] over [0]
   // CHECK: %[[COUNT:.*]] = graph.reduce sum %[[WEIGHT]] over [0]
   // CHECK: %[[Y:.*]] = graph.div %[[TOTAL]], %[[COUNT]] :
   // CHECK: return %[[Y]] :

@@ -82,3 +82,26 @@ func.func @step(%a: tensor<i64>, %b: tensor<i64>) -> (tensor<i64>, tensor<i64>) 
   %1 = graph.add %b, %one : tensor<i64>
   return %0, %1 : tensor<i64>, tensor<i64>
 }
+
+// -----
+
+// What one group only recomputes makes it a reader, too: both sums take one pass over %x.
+// CHECK-LABEL: func @step
+// CHECK: %[[R:.*]]:2 = graph.fusion
+// CHECK: graph.reduce max
+// CHECK: graph.reduce sum
+// CHECK: graph.fusion
+// CHECK-NOT: graph.fusion
+// CHECK: return %[[R]]#0, %[[R]]#1
+func.func @step(%x: tensor<16x40000xf32>, %l: tensor<16xi64>) -> (tensor<16xf32>, tensor<16xf32>, tensor<16x40000xf32>) {
+  %largest = graph.reduce max %x over [1] : tensor<16x40000xf32> -> tensor<16xf32>
+  %classes = graph.iota dim 1 : tensor<16x40000xi64>
+  %labels = graph.broadcast %l to [0] : tensor<16xi64> -> tensor<16x40000xi64>
+  %is = graph.compare eq %classes, %labels : tensor<16x40000xi64>
+  %zero = graph.constant dense<0.0> : tensor<16x40000xf32>
+  %chosen = graph.select %is, %x, %zero : tensor<16x40000xi1>, tensor<16x40000xf32>
+  %picked = graph.reduce sum %chosen over [1] : tensor<16x40000xf32> -> tensor<16xf32>
+  %one = graph.cast %is : tensor<16x40000xi1> -> tensor<16x40000xf32>
+  %y = graph.add %x, %one : tensor<16x40000xf32>
+  return %largest, %picked, %y : tensor<16xf32>, tensor<16xf32>, tensor<16x40000xf32>
+}

@@ -143,3 +143,25 @@ func.func @other_types_of_the_model_stay(%x: tensor<4x8xf64>, %w: tensor<8x3xf64
   %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf64>, tensor<8x3xf64> -> tensor<4x3xf64>
   return %0 : tensor<4x3xf64>
 }
+
+// -----
+
+// The readers of a bf16 value in f32 share one cast, behind which their gradients are added in f32. Each
+// reader of an f32 value in bf16 has its own.
+// CHECK-LABEL: func @casts_to_f32_are_shared
+// CHECK: %[[X:.*]] = graph.cast %arg0 : tensor<4x8xf32> -> tensor<4x8xbf16>
+// CHECK: %[[Y:.*]] = graph.dot_general %[[X]], {{.*}} -> tensor<4x8xbf16>
+// CHECK: %[[WIDE:.*]] = graph.cast %[[Y]] : tensor<4x8xbf16> -> tensor<4x8xf32>
+// CHECK: %[[S:.*]] = graph.softmax %[[WIDE]] dim 1
+// CHECK: %[[T:.*]] = graph.softmax %[[WIDE]] dim 0
+// CHECK: %[[SUM:.*]] = graph.add %[[S]], %[[T]] : tensor<4x8xf32>
+// CHECK-COUNT-2: graph.cast %[[SUM]] : tensor<4x8xf32> -> tensor<4x8xbf16>
+func.func @casts_to_f32_are_shared(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %1 = graph.softmax %0 dim 1 : tensor<4x8xf32>
+  %2 = graph.softmax %0 dim 0 : tensor<4x8xf32>
+  %3 = graph.add %1, %2 : tensor<4x8xf32>
+  %4 = graph.dot_general %3, %w batch [] x [] contract [1] x [0] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  %5 = graph.dot_general %3, %w batch [] x [] contract [1] x [1] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
+  return %4, %5 : tensor<4x8xf32>, tensor<4x8xf32>
+}
