@@ -363,9 +363,8 @@ def by_the_file(expected, found, case, read):
             loss = reference.first_loss(model, case)
             return apart(loss, expected.trace.losses[0]) > limit and apart(found.losses[0], loss) <= limit
         own = dict(reference.build(case).named_parameters(remove_duplicate=False))
-        if case.RUN["form"] == "script":  # does not say the default type; a process begins with float32
-            torch.set_default_dtype(torch.float32)
-            limit = max(limit, WRITTEN)
+        if case.RUN["form"] == "script":
+            model, limit = forms.Fresh(model), max(limit, WRITTEN)
         for name, parameter in model.named_parameters(remove_duplicate=False):  # a program does not say which are frozen
             parameter.requires_grad_(name not in own or own[name].requires_grad)
         training = types.SimpleNamespace(**{**vars(case), "RUN": {**case.RUN, "eval": False}})  # a program has no eval()
@@ -374,5 +373,3 @@ def by_the_file(expected, found, case, read):
         return isOther and all(off <= limit for _, off in distances(found, wanted))
     except Exception:
         return False
-    finally:
-        torch.set_default_dtype(torch.float64 if expected.isDouble else torch.float32)

@@ -91,6 +91,24 @@ def write(build, form, inputs, path, shapes):
     return program.module  # torch.export.load() refuses some files that torch.export.save() writes
 
 
+class Fresh:
+    """A script in a fresh process, whose default type is float32: the script does not say with which it was made."""
+
+    def __init__(self, script):
+        self.script = script
+
+    def __getattr__(self, name):
+        return getattr(self.script, name)
+
+    def __call__(self, *inputs):
+        kept = torch.get_default_dtype()
+        torch.set_default_dtype(torch.float32)
+        try:
+            return self.script(*inputs)
+        finally:
+            torch.set_default_dtype(kept)
+
+
 class Runtime(torch.nn.Module):
     """The outputs of an ONNX file as ONNX Runtime computes them, without gradients of its parameters."""
 
