@@ -331,6 +331,8 @@ def compare(path, tools, folder, clock):
             if refusal:
                 raise Ended("ok", "both refuse the data") from None
             if ended.outcome.what.startswith("cleave-run"):  # what a plan cannot hold is refused before
+                if " is nan" in ended.outcome.what and is_not_finite_by_the_file(case, read):
+                    raise Ended("exporter", "no numbers by the file, either") from None
                 raise Ended("difference", f"refused while training: {ended.outcome.what}", ended.outcome.detail) from None
             raise
         if refusal:
@@ -362,14 +364,27 @@ def by_the_file(expected, found, case, read):
                 return True
             loss = reference.first_loss(model, case)
             return apart(loss, expected.trace.losses[0]) > limit and apart(found.losses[0], loss) <= limit
-        own = dict(reference.build(case).named_parameters(remove_duplicate=False))
         if case.RUN["form"] == "script":
-            model, limit = forms.Fresh(model), max(limit, WRITTEN)
-        for name, parameter in model.named_parameters(remove_duplicate=False):  # a program does not say which are frozen
-            parameter.requires_grad_(name not in own or own[name].requires_grad)
-        training = types.SimpleNamespace(**{**vars(case), "RUN": {**case.RUN, "eval": False}})  # a program has no eval()
-        wanted = reference.train(model, training).without_state()  # names differ
+            limit = max(limit, WRITTEN)
+        wanted = trace_of_the_file(model, case)
         isOther = any(off > expected.tolerance() for _, off in distances(wanted, expected.trace.without_state()))
         return isOther and all(off <= limit for _, off in distances(found, wanted))
+    except Exception:
+        return False
+
+
+def trace_of_the_file(model, case):
+    """The losses and norms that PyTorch computes from an exported file."""
+    own = dict(reference.build(case).named_parameters(remove_duplicate=False))
+    for name, parameter in model.named_parameters(remove_duplicate=False):  # a program does not say which are frozen
+        parameter.requires_grad_(name not in own or own[name].requires_grad)
+    training = types.SimpleNamespace(**{**vars(case), "RUN": {**case.RUN, "eval": False}})  # a program has no eval()
+    return reference.train(forms.Fresh(model) if case.RUN["form"] == "script" else model, training).without_state()  # names differ
+
+
+def is_not_finite_by_the_file(case, read):
+    try:
+        model = read()
+        return not isinstance(model, forms.Runtime) and not reference.is_finite(trace_of_the_file(model, case))
     except Exception:
         return False
