@@ -86,6 +86,13 @@ Strided inOrder(const std::vector<int64_t> &shape, const MemoryOrder &order) {
   return tensor;
 }
 
+int64_t rowPitch(int64_t elements) {
+  constexpr int64_t kChunk = 8, kLine = 64, kLong = 512; // a long row grows by an eighth at most
+  if (elements % kChunk == 0 || elements < kLong)
+    return elements;
+  return (elements + kLine - 1) / kLine * kLine;
+}
+
 // Merges the old dims to runs of one stride, then splits the runs into the new dims, last dims
 // first.
 std::optional<std::vector<int64_t>> reshapedStrides(const Strided &tensor,

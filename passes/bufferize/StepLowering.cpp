@@ -82,7 +82,7 @@ void StepLowering::setView(Value value, View view) {
 }
 
 void StepLowering::moveIn(Value value, const View &view) {
-  if (view.size() != ProgramBuilder::elementsOf(view.buffer))
+  if (!hasAll(view))
     return;
   Operation *op = value.getDefiningOp();
   SmallVector<Value, 1> &tenants = tenants_[view.buffer];
@@ -94,9 +94,28 @@ View StepLowering::newBuffer(Value value, StringRef suffix) {
   std::string name =
       value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "value";
   std::vector<int64_t> shape = graph::staticShapeOf(value);
-  return View::dense(program_.addBuffer(name + suffix.str(), program::Role::Activation,
-                                        graph::elementTypeOf(value), shape),
-                     shape);
+  if (!hasPitch(value))
+    return View::dense(program_.addBuffer(name + suffix.str(), program::Role::Activation,
+                                          graph::elementTypeOf(value), shape),
+                       shape);
+  std::vector<int64_t> stored = shape;
+  stored.back() = cost::rowPitch(shape.back());
+  Value buffer = program_.addBuffer(name + suffix.str(), program::Role::Activation,
+                                    graph::elementTypeOf(value), stored);
+  pitched_.insert(buffer);
+  return View::dense(buffer, stored).sliced(graph::rankOf(value) - 1, 0, 1, shape.back());
+}
+
+bool StepLowering::hasPitch(Value value) const {
+  auto takesPitch = [](Operation *op) { return isa<graph::DotGeneralOp, graph::FusionOp>(op); };
+  auto isProduct = [](Operation *op) { return isa<graph::DotGeneralOp>(op); };
+  Operation *op = value.getDefiningOp();
+  if (!isForGpus_ || graph::rankOf(value) < 2 || !op || !takesPitch(op) ||
+      graph::elementTypeOf(value).getIntOrFloatBitWidth() != 16)
+    return false;
+  const int64_t row = graph::staticShapeOf(value).back();
+  return cost::rowPitch(row) != row && llvm::all_of(value.getUsers(), takesPitch) &&
+         (isProduct(op) || llvm::any_of(value.getUsers(), isProduct));
 }
 
 View StepLowering::newBufferLike(Value value, ArrayRef<int64_t> strides) {
@@ -142,6 +161,15 @@ View StepLowering::viewOf(Value value) {
 bool StepLowering::isWhole(const View &view) {
   return view.offset == 0 && view.isDense() &&
          view.size() == ProgramBuilder::elementsOf(view.buffer);
+}
+
+bool StepLowering::hasAll(const View &view) const {
+  return pitched_.contains(view.buffer) || view.size() == ProgramBuilder::elementsOf(view.buffer);
+}
+
+cost::Strided StepLowering::orderOf(const View &view) const {
+  return pitched_.contains(view.buffer) ? View::dense(view.buffer, view.shape).strided()
+                                        : view.strided();
 }
 
 View StepLowering::copyToDense(const View &view) {
@@ -277,7 +305,8 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
       bool isOnlyReader =
           llvm::count_if(operands, [&](const View &v) { return v.buffer == buffer; }) == 1;
       if (!inPlace && isOnlyReader && !taken.contains(buffer) && diesAt(operand, op) &&
-          isWhole(operand) && ProgramBuilder::elementOf(buffer) == graph::elementTypeOf(result) &&
+          (isWhole(operand) || pitched_.contains(buffer)) &&
+          ProgramBuilder::elementOf(buffer) == graph::elementTypeOf(result) &&
           readsElementwise(op, i, cast<OpResult>(result).getResultNumber()))
         inPlace = operand;
     }
@@ -295,7 +324,7 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
   View lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs()), out = resultView(op.getResult());
   const cost::ProductCopies copies =
       cost::productCopies(productDims(op), lhs.strided(), rhs.strided(), out.strided());
-  strided_[op] = {lhs.strided(), rhs.strided(), out.strided()};
+  strided_[op] = {orderOf(lhs), orderOf(rhs), orderOf(out)};
   if (copies.lhs)
     lhs = copyToDense(lhs);
   if (copies.rhs)

@@ -133,6 +133,10 @@ private:
   View copyGrouped(const View &view, llvm::ArrayRef<int64_t> batch,
                    llvm::ArrayRef<int64_t> contracting);
   static bool isWhole(const View &view);
+  // Whether the view has all elements of its buffer but what fills up rows.
+  bool hasAll(const View &view) const;
+  // The strides that decide on copies: those of rows without a pitch.
+  cost::Strided orderOf(const View &view) const;
   // The view that a result is written to: its destination, or a new buffer.
   View resultView(mlir::Value result);
   // The same, but always a whole buffer; finishWhole() copies it to the destination if that is
@@ -140,6 +144,9 @@ private:
   View wholeResult(mlir::Value result);
   void finishWhole(mlir::Value result, const View &made);
   View newBuffer(mlir::Value value, llvm::StringRef suffix = "");
+  // Whether the value's rows lie cost::rowPitch() apart: on GPUs, those of 16 bits that a product
+  // reads or gives, and besides products kernel groups alone, which take any strides.
+  bool hasPitch(mlir::Value value) const;
   // A new buffer with its dims in the order of these strides, the largest first.
   View newBufferLike(mlir::Value value, llvm::ArrayRef<int64_t> strides);
   // A new buffer for a group's result: in the layout of an operand that is read elementwise, if all
@@ -167,6 +174,7 @@ private:
   llvm::DenseMap<mlir::Value, View> views_;
   llvm::DenseMap<mlir::Value, int> bufferLastUse_; // per buffer, over all values in it
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
+  llvm::DenseSet<mlir::Value> pitched_;            // buffers whose rows are filled up
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> tenants_; // per buffer
   program::SegmentOp begin_, micro_, update_;
   mlir::Value coordinates_;
