@@ -7,6 +7,7 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Modules.h"
+#include "runtime/base/Float16.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/executor/TensorLoader.h"
@@ -30,7 +31,7 @@ namespace {
 // Runs a kernel on buffers; returns a fault, or nothing.
 using RunKernel = std::function<std::string(const plan::Kernel &, const std::vector<void *> &)>;
 
-// Runs the steps of a plan for one rank. Products are f32.
+// Runs the steps of a plan for one rank. Products are f32 or bf16.
 class StepRunner {
 public:
   StepRunner(const plan::Plan &plan, RunKernel runKernel)
@@ -111,20 +112,43 @@ private:
         for (int64_t n = 0; n < p.n(); ++n) {
           float sum = 0;
           for (int64_t k = 0; k < p.k(); ++k)
-            sum += *element(p, p.lhs(), product, m, k) * *element(p, p.rhs(), product, k, n);
-          *element(p, p.out(), product, m, n) = sum;
+            sum +=
+                element(p, p.lhs(), product, m, k).get() * element(p, p.rhs(), product, k, n).get();
+          element(p, p.out(), product, m, n).set(sum);
         }
   }
 
+  struct Element {
+    char *at;
+    bool isLow; // bf16, else f32
+
+    float get() const { return isLow ? fromBF16(bits<uint16_t>()) : floatOf(bits<uint32_t>()); }
+    void set(float value) const {
+      const uint32_t wide = bitsOf(value);
+      const uint16_t low = toBF16(value);
+      if (isLow)
+        std::memcpy(at, &low, sizeof low);
+      else
+        std::memcpy(at, &wide, sizeof wide);
+    }
+    template <typename T> T bits() const {
+      T value;
+      std::memcpy(&value, at, sizeof value);
+      return value;
+    }
+  };
+
   // An element of an operand; `product` is the row-major number of its matrix in the batch.
-  float *element(const plan::Matmul &p, const plan::StridedOperand &operand, int64_t product,
-                 int64_t row, int64_t column) {
+  Element element(const plan::Matmul &p, const plan::StridedOperand &operand, int64_t product,
+                  int64_t row, int64_t column) {
     const int dims = p.batch_size();
     int64_t offset =
         operand.offset() + row * operand.strides(dims) + column * operand.strides(dims + 1);
     for (int dim = dims - 1; dim >= 0; product /= p.batch(dim--))
       offset += product % p.batch(dim) * operand.strides(dim);
-    return reinterpret_cast<float *>(at(operand.buffer())) + offset;
+    const plan::Buffer &buffer = program_.buffers(static_cast<int>(operand.buffer()));
+    const bool isLow = buffer.dtype() == plan::BF16;
+    return {at(buffer) + offset * (isLow ? 2 : 4), isLow};
   }
 
   // Class labels, or numbers between -1 and 1.
@@ -147,11 +171,12 @@ private:
 };
 
 std::unique_ptr<driver::Compilation> compiled(const ModelCase &model, const std::string &device,
-                                              bool direct = false) {
+                                              const std::string &dtype, bool direct = false) {
   ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, {1});
   options.device = device;
-  options.symbols = {{"batch", 2}};
+  options.dtype = dtype;
+  options.symbols["batch"] = 2;
   options.decomposeAttention = true;
   options.directConvolution = direct;
   auto c = std::make_unique<driver::Compilation>(std::move(options));
@@ -180,8 +205,10 @@ std::string runThreads(const codegen::GpuIr &ir, const plan::Kernel &kernel,
 
 } // namespace
 
-static void checkSteps(const ModelCase &model, int steps) {
-  auto gpu = compiled(model, "cuda:sm_90", /*direct=*/true), cpu = compiled(model, "cpu");
+static void checkSteps(const ModelCase &model, int steps, const std::string &dtype = "f32",
+                       double tolerance = 1e-5) {
+  auto gpu = compiled(model, "cuda:sm_90", dtype, /*direct=*/true),
+       cpu = compiled(model, "cpu", dtype);
   mlir::SmallVector<program::KernelOp> kernels(gpu->module->getOps<program::KernelOp>());
   Result<codegen::GpuIr> ir = codegen::lowerForGpu(kernels, "sm_90");
   REQUIRE(ir.isOk());
@@ -198,9 +225,9 @@ static void checkSteps(const ModelCase &model, int steps) {
     return std::string();
   });
   const double first = plain.step();
-  CHECK(threads.step() == Approx(first).epsilon(1e-5));
+  CHECK(threads.step() == Approx(first).epsilon(tolerance));
   for (int step = 1; step < steps; ++step)
-    CHECK(threads.step() == Approx(plain.step()).epsilon(1e-4));
+    CHECK(threads.step() == Approx(plain.step()).epsilon(10 * tolerance));
   CHECK(plain.step() < first);
 }
 
@@ -208,4 +235,12 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
   SECTION("of an MLP") { checkSteps(bundledCases()[0], 4); }
   SECTION("of a GPT with attention and embeddings") { checkSteps(bundledCases()[1], 2); }
   SECTION("of a ResNet with direct convolutions") { checkSteps(bundledCases()[4], 2); }
+  SECTION("of a GPT in bf16 whose logits have a pitch") {
+    checkSteps(
+        {"gpt2",
+         "softmax-cross-entropy:logits",
+         {{"seq", 4}},
+         {{"layers", 1}, {"hidden", 8}, {"heads", 2}, {"ffn", 16}, {"vocab", 515}, {"context", 4}}},
+        2, "bf16", 1e-3);
+  }
 }
