@@ -32,7 +32,7 @@ std::optional<std::vector<int64_t>> reshapedStrides(const Strided &tensor,
 // How many elements apart the rows of a 16-bit operand or result of a product lie on a GPU. Its
 // libraries read 16 bytes at once, and by TMA at all, only where every row begins at a multiple of
 // 16 bytes (cuBLAS, "Tensor Core Usage"; CUDA, cuTensorMapEncodeTiled). Long rows of other lengths,
-// such as those of 50257 words, begin at multiples of 128 bytes, a line of the caches.
+// such as logits over 50257 words, are aligned to 128 bytes, a cache line.
 int64_t rowPitch(int64_t elements);
 
 // The dims of a dot_general; all others are rows of the left and columns of the right operand.

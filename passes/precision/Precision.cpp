@@ -203,7 +203,7 @@ private:
   }
 
   // All readers of a low value in f32 share one cast, so that their gradients are added in f32 and
-  // rounded once. Readers of an f32 value in a low type have casts of their own, for the same
+  // rounded once. Each reader of an f32 value in a low type has a separate cast, for the same
   // reason.
   void castTo(OpOperand &operand, Type type) {
     Value value = operand.get();
