@@ -148,6 +148,8 @@ def train(model, case, noise=None):
             trace.moved |= {name for name, p in model.named_parameters() if p.grad is not None and p.grad.any()}
             optimizer.step()
         trace.state = state_of(model)
+        if not all(is_moderate(value) for module in model.modules() for value in vars(module).values() if isinstance(value, torch.Tensor)):
+            raise Unusable("an attribute is not finite, or large")
         if run["eval"]:
             trace.evaluation = evaluate(model, case)
     return trace
@@ -212,8 +214,11 @@ def state_of(model):
 
 def is_finite(trace):
     values = trace.losses + trace.norms + ([] if trace.evaluation is None else [trace.evaluation])
-    return all(abs(v) < 1e5 for v in values) and all(
-        not t.is_floating_point() or not t.numel() or bool(t.abs().max() < 1e5) for t in trace.state.values())
+    return all(abs(v) < 1e5 for v in values) and all(is_moderate(t) for t in trace.state.values())
+
+
+def is_moderate(value):
+    return not value.is_floating_point() or not value.numel() or bool(value.abs().max() < 1e5)
 
 
 class Rounding(TorchDispatchMode):
