@@ -23,7 +23,9 @@ Results leakyRelu(OpCall &c) {
 }
 Results prelu(OpCall &c) {
   Array x = c.floats("self"), slope = c.cast(c.tensor("weight"), typeOf(x));
-  if (rankOf(slope) == 1 && rankOf(x) > 1 && shapeOf(slope)[0] != Polynomial(1)) {
+  if (graph::elementCount(slope.getType()) == Polynomial(1)) {
+    slope = c.e.reshape(slope, Sizes());
+  } else if (rankOf(slope) == 1 && rankOf(x) > 1) {
     Sizes column(rankOf(x) - 1, 1);
     column[0] = shapeOf(slope)[0];
     slope = c.e.reshape(slope, column);

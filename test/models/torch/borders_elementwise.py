@@ -106,6 +106,8 @@ ACTIVATIONS = {
     }.items()
 }
 ACTIVATIONS["prelu"] = (KINKS, lambda p: F.prelu(p, p[:1] * 0 + 0.25))
+ACTIVATIONS["prelu_number"] = (KINKS, lambda p: torch.stack([F.prelu(x, p[:1] * 0 + 0.25) for x in p.unbind()]))
+ACTIVATIONS["prelu_scalar"] = (KINKS, lambda p: F.prelu(p, p[0] * 0 + 0.25))
 ACTIVATIONS["prelu_slope"] = ([[0.0, 1.0, -1.0], [0.25, 0.5, -0.5]], lambda p: F.prelu(p[:1], p[1]))
 ACTIVATIONS["glu"] = ([[0.0, 1.0, 0.0, -1.0]], lambda p: F.glu(p))
 ACTIVATIONS["rrelu"] = (KINKS, lambda p: F.rrelu(p, 0.1, 0.3, training=False))
