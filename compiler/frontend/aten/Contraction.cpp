@@ -28,6 +28,17 @@ void checkRanks(OpCall &c, const char *lhs, int64_t lhsRank, const char *rhs, in
 
 Results matmul(OpCall &c) { return emit::matmul(c.e, c.tensor("self"), c.tensor("other")); }
 
+// The product of several matrices, from left to right. The first and the last may be vectors.
+Results chain(OpCall &c) {
+  Arrays factors = c.tensors("tensors");
+  if (factors.size() < 2)
+    fail("multiplies ", factors.size(), " tensors, expected at least 2");
+  Array result = factors[0];
+  for (size_t i = 1; i < factors.size(); ++i)
+    result = emit::matmul(c.e, result, factors[i]);
+  return result;
+}
+
 template <int64_t lhsRank, int64_t rhsRank> Results product(OpCall &c) {
   const char *other = rhsRank > 1 ? "mat2" : lhsRank > 1 ? "vec" : "tensor";
   checkRanks(c, "self", lhsRank, other, rhsRank);
@@ -288,6 +299,7 @@ constexpr OpEntry kContractionOps[] = {
     {"linalg_cross", "T self, T other, *, i dim=-1", cross},
     {"linalg_matrix_exp", "T self", matrixExponential},
     {"linalg_matmul", "T self, T other", matmul},
+    {"linalg_multi_dot", "T[] tensors", chain},
     {"linear", "T input, T weight, T? bias=None", linear},
     {"matmul", "T self, T other", matmul},
     {"matrix_exp", "T self", matrixExponential},

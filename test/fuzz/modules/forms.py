@@ -13,12 +13,12 @@ LACKS = {
     "pt2": set(),
     "strict": {"checkpoint"},  # PyTorch's strict export fails
     "decomposed": {"stop", "nothing"},  # run_decompositions() drops detach and no_grad, and writes zeros for such a dropout
-    "script": {"checkpoint"},  # has no functions in functions
+    "script": {"checkpoint", "renorm"},  # has no functions in functions, and does not keep what lookups write
     # Tracing drops no_grad and writes to `.data`, stores an attribute as its own run leaves it, and counts batches to 1.
     "trace": {"stop", "attribute", "data", "average"},
-    "dynamo": {"stop", "rows", "state", "autocast", "random", "nothing", "digits", "root"},  # the first five ONNX does not know; numbers are float32
-    "noopt": {"stop", "rows", "state", "autocast", "random", "nothing", "digits", "root"},
-    "legacy": {"stop", "rows", "state", "autocast", "random", "frozen", "root"},
+    "dynamo": {"stop", "rows", "state", "autocast", "random", "nothing", "digits", "root", "renorm"},  # the first five ONNX does not know; numbers are float32
+    "noopt": {"stop", "rows", "state", "autocast", "random", "nothing", "digits", "root", "renorm"},
+    "legacy": {"stop", "rows", "state", "autocast", "random", "frozen", "root", "renorm"},
 }
 ONNX = {"dynamo", "noopt", "legacy"}
 

@@ -218,7 +218,7 @@ void addBatchNorm(GraphMaker &m) {
   int64_t elements = 1;
   for (int64_t size : shape)
     elements *= size;
-  if (elements / shape[1] < 2)
+  if (shape[1] == 0 || elements / shape[1] < 2)
     return;
   Value mean = m.state(channels, -0.5, 0.5), variance = m.state(channels, 0.5, 1.5);
   Value scale = m.parameter(channels, 0.5, 1.5), bias = m.parameter(channels);

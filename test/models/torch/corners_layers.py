@@ -109,7 +109,7 @@ CONVOLUTION = {
     "bilinear": (random(2, 3, 4), lambda p, i: F.bilinear(torch.ones(5, 3), torch.ones(5, 4) * 0.5, p)),
     "outer": (random(3), lambda p, i: torch.outer(p, p) + torch.ger(p, p)),
     "kron_like": (random(2, 2), lambda p, i: torch.kron(p, p)),
-    "inner": (random(2, 3), lambda p, i: torch.inner(p, p) + torch.vdot(p[0], p[1])),
+    "inner": (random(2, 3), lambda p, i: torch.inner(p, p) + torch.vdot(p[0], p[1])), "multi_dot": (random(2, 3), lambda p, i: torch.linalg.multi_dot([p, p.T, p[:, 0]]) + torch.linalg.multi_dot([p[0], p.T]).sum()),
     "unfold": (random(2, 3, 5, 4), lambda p, i: F.unfold(p, (3, 2), dilation=(1, 2), padding=(1, 0), stride=(2, 1))),
     "fold": (random(2, 12, 6), lambda p, i: F.fold(p, (4, 3), (2, 2))),
     "fold_overlap": (random(1, 9, 16), lambda p, i: F.fold(p, (8, 8), 3, stride=2, padding=1)),
