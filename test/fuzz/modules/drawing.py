@@ -23,7 +23,7 @@ def draw(seed, forms=FORMS, skip=None, families=None):
     m = Maker(seed, skip)
     names = families or [name for name in FAMILIES if m.chance(0.3)]
     m.case.double = m.chance(0.4 if "positions" in names else 0.85)  # roundings of positions show in low types only
-    draw_inputs(m)
+    draw_inputs(m, "positions" in names)
     m.rebuild()
     m.scope = list(m.case.inputs)
     m.blocks = [block for name in dict.fromkeys([*names, *ALWAYS]) for block in FAMILIES[name]]
@@ -37,14 +37,14 @@ def draw(seed, forms=FORMS, skip=None, families=None):
     return m.case
 
 
-def draw_inputs(m):
+def draw_inputs(m, needsNumbers):
     rank = m.pick([1, 2, 2, 2, 3, 3])
     shape = tuple(m.pick([1, 2, 3, 4, 5, 6, 7]) for _ in range(rank - 1 if rank > 1 else 1))
     if m.chance(0.25):
         shape = (m.between(1, 4), m.between(2, 5), m.between(2, 5))
     whole = ", ".join(["n", *map(str, shape)])
     m.case.inputs["x"] = f"torch.randn({whole}, generator=g)" + m.pick(["", ".mul(2).round().div(2)", ".relu()", ".mul(0)"])
-    if m.chance(0.5):
+    if needsNumbers or m.chance(0.5):
         shape = m.pick([(), (), (3,), (2,), shape[:1]])
         low, high = m.pick([(0, 4), (0, 7), (-3, 4), (0, 1)])
         m.case.inputs["k"] = f"torch.randint({low}, {high}, ({', '.join(['n', *map(str, shape)])},), generator=g)"

@@ -142,23 +142,21 @@ def freeze(m):
 
 
 def positions(m):
-    """Angles of positions, some of them large, and what sines and cosines of them scale."""
+    """Sines and cosines of positions, some of them large, scale a value; the angles are too large for values of their own."""
     value = m.value(condition=lambda t: t.dim() and t.numel() and t.requires_grad and t.shape[-1] > 1)
     shape = tuple(m.tensor(value).shape)
     name, rate = m.fresh("b"), m.pick(["1.0", "0.75", "torch.pi / 8"])
     m.declare(f"self.register_buffer('{name}', torch.linspace(0.25, 1.5, {shape[-1]}), persistent={m.pick(['True', 'False'])})")
-    first = m.pick(["0", "250", "1000", "5000"])
+    first = m.pick(["0", "1000", "5000", "20000"])  # bfloat16 has no odd numbers above 256
     numbers = m.values("int", lambda t: t.dim() and t.shape[0] == shape[0] == m.batch)
-    if len(shape) > 1 and numbers and m.chance(0.7):  # positions that are no constants, one per sample
+    if len(shape) > 1 and numbers and m.chance(0.85):  # positions that are no constants, one per sample
         place = f"({m.pick(numbers)}.reshape({m.batch}, -1)[:, :1].to(self.{name}.dtype) + {first})"
-        angle = m.let(f"({place} @ self.{name}[None] * {rate}).view({(m.batch, *[1] * (len(shape) - 2), shape[-1])})")
-        m.wanted.append(m.let(f"{value} * {angle}.cos() + {value}.roll(1, -1) * {angle}.sin()"))
-        return
-    place = f"torch.arange({shape[-2] if len(shape) > 1 else 1}, dtype={m.pick(['torch.get_default_dtype()', 'torch.long'])})"
-    angle = m.let(m.pick(["({p} + {first})[:, None] * self.{b} * {rate}", "torch.outer(({p} + {first}) * {rate}, self.{b})",
-                          "(({p} + {first}).to(self.{b}.dtype)[:, None] @ self.{b}[None] * {rate})"]).format(p=place, first=first, b=name, rate=rate))
-    if len(shape) == 1:
-        angle = m.let(f"{angle}[0]")
+        angle = f"({place} @ self.{name}[None] * {rate}).view({(m.batch, *[1] * (len(shape) - 2), shape[-1])})"
+    else:
+        place = f"torch.arange({shape[-2] if len(shape) > 1 else 1}, dtype={m.pick(['torch.get_default_dtype()', 'torch.long'])})"
+        angle = m.pick(["(({p} + {first})[:, None] * self.{b} * {rate})", "torch.outer(({p} + {first}) * {rate}, self.{b})",
+                        "(({p} + {first}).to(self.{b}.dtype)[:, None] @ self.{b}[None] * {rate})"]).format(p=place, first=first, b=name, rate=rate)
+        angle += "[0]" if len(shape) == 1 else ""
     m.wanted.append(m.let(f"{value} * {angle}.cos() + {value}.roll(1, -1) * {angle}.sin()"))
 
 
@@ -171,5 +169,5 @@ FAMILIES = {
     "parametrized": [parametrized],
     "dropout": [dropout, certain_draw],
     "frozen": [freeze, again],
-    "positions": [positions],
+    "positions": [positions] * 4,
 }
