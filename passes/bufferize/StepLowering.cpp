@@ -106,16 +106,42 @@ View StepLowering::newBuffer(Value value, StringRef suffix) {
   return View::dense(buffer, stored).sliced(graph::rankOf(value) - 1, 0, 1, shape.back());
 }
 
+// A factor of a product: the number of dims that are neither batch nor contracting, and whether the
+// product keeps the last dim apart, since no other dim is of its kind.
+struct FactorDims {
+  int64_t free;
+  bool isLastAlone;
+};
+static FactorDims dimsOf(Value factor, ArrayRef<int64_t> batch, ArrayRef<int64_t> contracting) {
+  const int64_t rank = graph::rankOf(factor), last = rank - 1,
+                free = rank - static_cast<int64_t>(batch.size() + contracting.size());
+  const bool isContracting = is_contained(contracting, last), isBatch = is_contained(batch, last);
+  return {free, isContracting ? contracting.size() == 1 : !isBatch && free == 1};
+}
+
+// Whether the op accepts a value whose rows have a pitch, as an operand or as its result.
+static bool acceptsPitch(Operation *op, Value value) {
+  auto dot = dyn_cast<graph::DotGeneralOp>(op);
+  if (!dot)
+    return isa<graph::FusionOp>(op);
+  const FactorDims lhs = dimsOf(dot.getLhs(), dot.getLhsBatch(), dot.getLhsContracting()),
+                   rhs = dimsOf(dot.getRhs(), dot.getRhsBatch(), dot.getRhsContracting());
+  if (value == dot.getResult()) // its last dims are the columns, if there are any
+    return (rhs.free > 0 ? rhs.free : lhs.free) == 1;
+  return (value != dot.getLhs() || lhs.isLastAlone) && (value != dot.getRhs() || rhs.isLastAlone);
+}
+
 bool StepLowering::hasPitch(Value value) const {
-  auto takesPitch = [](Operation *op) { return isa<graph::DotGeneralOp, graph::FusionOp>(op); };
-  auto isProduct = [](Operation *op) { return isa<graph::DotGeneralOp>(op); };
   Operation *op = value.getDefiningOp();
-  if (!isForGpus_ || graph::rankOf(value) < 2 || !op || !takesPitch(op) ||
+  if (!isForGpus_ || !op || graph::rankOf(value) < 2 ||
       graph::elementTypeOf(value).getIntOrFloatBitWidth() != 16)
     return false;
   const int64_t row = graph::staticShapeOf(value).back();
-  return cost::rowPitch(row) != row && llvm::all_of(value.getUsers(), takesPitch) &&
-         (isProduct(op) || llvm::any_of(value.getUsers(), isProduct));
+  SmallVector<Operation *> ops = {op};
+  llvm::append_range(ops, value.getUsers());
+  return cost::rowPitch(row) != row &&
+         llvm::all_of(ops, [&](Operation *each) { return acceptsPitch(each, value); }) &&
+         llvm::any_of(ops, [](Operation *each) { return isa<graph::DotGeneralOp>(each); });
 }
 
 View StepLowering::newBufferLike(Value value, ArrayRef<int64_t> strides) {

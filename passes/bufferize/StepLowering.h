@@ -133,9 +133,9 @@ private:
   View copyGrouped(const View &view, llvm::ArrayRef<int64_t> batch,
                    llvm::ArrayRef<int64_t> contracting);
   static bool isWhole(const View &view);
-  // Whether the view has all elements of its buffer but what fills up rows.
+  // Whether the view has all elements of its buffer, apart from the padding of rows.
   bool hasAll(const View &view) const;
-  // The strides that decide on copies: those of rows without a pitch.
+  // The view's strides as if its rows had no pitch. The planner derives copies from them.
   cost::Strided orderOf(const View &view) const;
   // The view that a result is written to: its destination, or a new buffer.
   View resultView(mlir::Value result);
@@ -144,8 +144,9 @@ private:
   View wholeResult(mlir::Value result);
   void finishWhole(mlir::Value result, const View &made);
   View newBuffer(mlir::Value value, llvm::StringRef suffix = "");
-  // Whether the value's rows lie cost::rowPitch() apart: on GPUs, those of 16 bits that a product
-  // reads or gives, and besides products kernel groups alone, which take any strides.
+  // Whether the value's rows lie cost::rowPitch() apart: on GPUs, if a product reads or writes the
+  // value, its elements have 16 bits, and its other users are kernel groups, which accept any
+  // strides. A product that merges the last dim with another one needs rows without a pitch.
   bool hasPitch(mlir::Value value) const;
   // A new buffer with its dims in the order of these strides, the largest first.
   View newBufferLike(mlir::Value value, llvm::ArrayRef<int64_t> strides);
@@ -174,7 +175,7 @@ private:
   llvm::DenseMap<mlir::Value, View> views_;
   llvm::DenseMap<mlir::Value, int> bufferLastUse_; // per buffer, over all values in it
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
-  llvm::DenseSet<mlir::Value> pitched_;            // buffers whose rows are filled up
+  llvm::DenseSet<mlir::Value> pitched_;            // buffers with padded rows
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> tenants_; // per buffer
   program::SegmentOp begin_, micro_, update_;
   mlir::Value coordinates_;

@@ -42,3 +42,20 @@ module attributes {program.device = "cuda"} {
     return %1, %3, %4 : tensor<4x8xf32>, tensor<4x8xbf16>, tensor<4x515xbf16>
   }
 }
+
+// -----
+
+// The first product merges the columns, the second one the contracting dims: with a pitch, it would copy its operand.
+// CHECK-LABEL: program.tensor input "x" tensor<4x8xbf16>
+// CHECK: program.buffer activation "dot_general" tensor<4x2x515xbf16>
+// CHECK-NOT: "dense"
+// CHECK: program.matmul {{.*}} m 4 n 1030 k 8
+// CHECK-NEXT: program.matmul {{.*}} m 4 n 8 k 1030
+module attributes {program.device = "cuda"} {
+  func.func @step(%x: tensor<4x8xbf16> {graph.name = "x", graph.role = "input"}, %w: tensor<8x2x515xbf16> {graph.name = "w", graph.role = "input"})
+      -> (tensor<4x8xbf16> {graph.name = "y", graph.role = "output"}) {
+    %0 = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : tensor<4x8xbf16>, tensor<8x2x515xbf16> -> tensor<4x2x515xbf16>
+    %1 = graph.dot_general %0, %w batch [] x [] contract [1, 2] x [1, 2] : tensor<4x2x515xbf16>, tensor<8x2x515xbf16> -> tensor<4x8xbf16>
+    return %1 : tensor<4x8xbf16>
+  }
+}

@@ -205,8 +205,9 @@ std::string runThreads(const codegen::GpuIr &ir, const plan::Kernel &kernel,
 
 } // namespace
 
-static void checkSteps(const ModelCase &model, int steps, const std::string &dtype = "f32",
-                       double tolerance = 1e-5) {
+// Returns the plan for GPUs.
+static plan::Plan checkSteps(const ModelCase &model, int steps, const std::string &dtype = "f32",
+                             double tolerance = 1e-5) {
   auto gpu = compiled(model, "cuda:sm_90", dtype, /*direct=*/true),
        cpu = compiled(model, "cpu", dtype);
   mlir::SmallVector<program::KernelOp> kernels(gpu->module->getOps<program::KernelOp>());
@@ -229,6 +230,7 @@ static void checkSteps(const ModelCase &model, int steps, const std::string &dty
   for (int step = 1; step < steps; ++step)
     CHECK(threads.step() == Approx(plain.step()).epsilon(10 * tolerance));
   CHECK(plain.step() < first);
+  return gpu->plan;
 }
 
 TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan for CPUs") {
@@ -236,11 +238,14 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
   SECTION("of a GPT with attention and embeddings") { checkSteps(bundledCases()[1], 2); }
   SECTION("of a ResNet with direct convolutions") { checkSteps(bundledCases()[4], 2); }
   SECTION("of a GPT in bf16 whose logits have a pitch") {
-    checkSteps(
+    const plan::Plan plan = checkSteps(
         {"gpt2",
          "softmax-cross-entropy:logits",
          {{"seq", 4}},
          {{"layers", 1}, {"hidden", 8}, {"heads", 2}, {"ffn", 16}, {"vocab", 515}, {"context", 4}}},
         2, "bf16", 1e-3);
+    CHECK(llvm::any_of(plan.programs(0).buffers(), [](const plan::Buffer &buffer) {
+      return buffer.dtype() == plan::BF16 && buffer.shape_size() == 3 && buffer.shape(2) == 576;
+    }));
   }
 }
