@@ -344,17 +344,16 @@ bool Groups::tryMerge(int a, int b) {
   if (!(isEven || obeysRules(merged)) || !graph_.merge(first, second))
     return false;
   merged.numbers = {into};
+  for (int part : {into, from})
+    for (int repeated : groups_[part].recomputed)
+      llvm::erase(recomputedIn_[repeated], part);
+  for (int repeated : merged.recomputed)
+    recomputedIn_[repeated].push_back(into);
   groups_[into] = std::move(merged);
   if (!touched_.empty())
     touched_[into].reset();
   if (!isEven)
     even_[into].reset();
-  for (int repeated : groups_[from].recomputed) {
-    SmallVector<int> &in = recomputedIn_[repeated];
-    llvm::erase_if(in, [&](int group) { return group == into || group == from; });
-    if (llvm::is_contained(groups_[into].recomputed, repeated))
-      in.push_back(into);
-  }
   groups_[from] = {};
   for (int member : groups_[into].members)
     groupOf_[member] = into;
