@@ -90,7 +90,7 @@ SmallVector<Value> SoftmaxCrossEntropyOp::decompose(OpBuilder &b) {
   Value ignored =
       buildSplatLike(b, labels, static_cast<double>(static_cast<int64_t>(getIgnoreIndex())));
   Value counts = CompareOp::create(b, loc, Predicate::NE, labels, ignored);
-  // Selected, not multiplied: the logits of an ignored label may be no numbers.
+  // A product with 0 would keep a NaN in the logits of an ignored label; a select does not.
   Value counted = SelectOp::create(b, loc, counts, perLabel, buildSplatLike(b, perLabel, 0));
   SmallVector<int64_t> all = llvm::to_vector(llvm::seq<int64_t>(0, classDim));
   Value total = buildReduce(b, Reduction::Sum, counted, all);

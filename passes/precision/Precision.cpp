@@ -210,11 +210,12 @@ private:
     if (!isOurs(value))
       return;
     OpBuilder b(operand.getOwner());
-    Value &widened = widened_[value];
     if (!type.isF32())
-      operand.set(buildCast(b, value, type));
-    else
-      operand.set(widened = widened ? widened : buildCast(b, value, type));
+      return operand.set(buildCast(b, value, type));
+    Value &widened = widened_[value];
+    if (!widened)
+      widened = buildCast(b, value, type);
+    operand.set(widened);
   }
 
   // Gives the results of `op` the types that follow from operands of the element type `type`.
