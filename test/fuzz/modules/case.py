@@ -12,9 +12,14 @@ import re
 import sys
 
 INDENT = "    "
-# What the text of a statement or declaration says of the features of forms.py: gradients that stop (a comparison has none), rows of a table
-# whose gradients are not those of a lookup, dropouts that keep nothing, numbers that float32 rounds, averages over all batches, and
-# distances whose gradient at 0 is that of a root in ONNX, and tables that lookups write to.
+# Features of forms.py that the text of a statement or declaration shows:
+#   stop     gradients end here (not in comparisons, which have none)
+#   rows     a table whose gradient differs from that of a plain lookup
+#   nothing  a dropout that keeps nothing
+#   digits   numbers that float32 rounds
+#   average  running statistics that average over all batches
+#   root     distances, which ONNX writes with a root, whose gradient at 0 is NaN
+#   renorm   a table that lookups write to
 SAID = {"stop": re.compile(r"\.detach\(\)(?! >|\.sign|\.sort|\.argmax)|spectral_norm"), "rows": re.compile("padding_idx|scale_grad_by_freq"),
         "nothing": re.compile(r"Dropout\w*\(1\.0|dropout\w*\(.*p=1"), "digits": re.compile(r"torch\.pi"), "average": re.compile("momentum=None"), "root": re.compile("pairwise_distance|cosine_similarity"),
         "renorm": re.compile("max_norm")}

@@ -66,21 +66,22 @@ def draw_run(m, forms):
     if not run["losses"]:
         draw_terms(m, trained, values, wanted)
         run["losses"] = [{"kind": "output", "options": {}}]
-    run["optimizer"] = m.pick(["sgd:lr=0.5", "sgd:lr=0.125", "sgd:lr=1", "sgd:lr=0.25,momentum=0.5", *["adamw:lr=0.0625"] * (not wanted)])  # divides tiny sums by themselves
-    if m.chance(0.3) and "counted" not in case.features():  # Cleave's mean is that of the whole step
+    # AdamW divides each gradient by its own size. Symmetric samplings have gradients that are rounding errors alone.
+    run["optimizer"] = m.pick(["sgd:lr=0.5", "sgd:lr=0.125", "sgd:lr=1", "sgd:lr=0.25,momentum=0.5", *["adamw:lr=0.0625"] * (not wanted)])
+    if m.chance(0.3) and "counted" not in case.features():  # Cleave takes such means over the whole step
         run["micro"] = m.pick([2, 3])
     run["resume"] = m.pick([0, 0, 1, 2])
     run["eval"] = m.chance(0.4) and "spectral_norm" not in "".join(case.declarations)  # a file has one mode, in which they iterate
     run["dynamic"] = m.chance(0.2)
     if m.chance(0.3) and run["losses"][0]["kind"] != "output" and run["micro"] == 1:
-        hasClasses = all(spec["kind"] in ("softmax-cross-entropy", "nll") for spec in run["losses"])  # which padding needs
+        hasClasses = all(spec["kind"] in ("softmax-cross-entropy", "nll") for spec in run["losses"])  # padded labels need them
         run["last"] = m.pick(["wrap", "drop", *["pad"] * 4 * hasClasses])
     if not case.double and "torch.autocast" not in case.text() and m.chance(0.8 if wanted else 0.4):
         run["dtype"] = "bf16"
 
 
 def draw_terms(m, trained, values, wanted):
-    """The loss as a sum over some values, so that most statements count; few others beside those that are wanted."""
+    """The loss as a sum over some values, so that most statements count. Beside wanted values there are few others."""
     terms = [value for value in values if m.chance(0.1 if wanted else 0.5)] + (wanted or trained[-1:])
     for value in dict.fromkeys(terms):
         m.case.terms.append(m.pick(["{0}.square().mean()", "{0}.mean()", "{0}.sum() / 8", "({0} - 1).square().mean()", "{0}.abs().mean()", "{0}.sin().mean()"]).format(value))

@@ -93,7 +93,7 @@ def write(build, form, inputs, path, shapes):
 
 
 class Fresh:
-    """A script in a fresh process, whose default type is float32: the script does not say with which it was made."""
+    """A script as a fresh process runs it, with the default type float32. The file does not store the default type."""
 
     def __init__(self, script):
         self.script = script

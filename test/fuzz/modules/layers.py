@@ -147,9 +147,9 @@ def positions(m):
     shape = tuple(m.tensor(value).shape)
     name, rate = m.fresh("b"), m.pick(["1.0", "0.75", "torch.pi / 8"])
     m.declare(f"self.register_buffer('{name}', torch.linspace(0.25, 1.5, {shape[-1]}), persistent={m.pick(['True', 'False'])})")
-    first = m.pick(["0", "1000", "5000", "20000"])  # bfloat16 has no odd numbers above 256
+    first = m.pick(["0", "1000", "5000", "20000"])  # bfloat16 rounds integers above 256
     numbers = m.values("int", lambda t: t.dim() and t.shape[0] == shape[0] == m.batch)
-    if len(shape) > 1 and numbers and m.chance(0.85):  # positions that are no constants, one per sample
+    if len(shape) > 1 and numbers and m.chance(0.85):  # one position per sample, from an input: constants are folded
         place = f"({m.pick(numbers)}.reshape({m.batch}, -1)[:, :1].to(self.{name}.dtype) + {first})"
         angle = f"({place} @ self.{name}[None] * {rate}).view({(m.batch, *[1] * (len(shape) - 2), shape[-1])})"
     else:

@@ -33,7 +33,7 @@ class Maker:
         self.bodies = [self.case.body]
         self.counts = {}
         self.scope = []  # names of values, the inputs first
-        self.wanted = []  # values that have a term of the loss of their own
+        self.wanted = []  # values that each get a term of the loss
         self.noted = frozenset()  # features of the open regions
         self.rebuild()
 

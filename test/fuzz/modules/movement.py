@@ -93,7 +93,7 @@ def sampling(m):
 
 
 def exact_sampling(m):
-    """grid_sample at the pixels of an image themselves, its borders included, in sizes at which their places are exact."""
+    """grid_sample exactly at the centers of all pixels, those at the border included. The sizes make the coordinates exact."""
     aligned = m.chance(0.5)
     sizes = [2, 3, 5] if aligned else [2, 4]
     shape = (m.between(1, 2), m.between(1, 2), m.pick(sizes), m.pick(sizes))

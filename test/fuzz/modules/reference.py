@@ -236,7 +236,7 @@ class Rounding(TorchDispatchMode):
             self.constants.update((buffer, True) for buffer in buffers)
 
     def isConstant(self, function, given, result):
-        """Whether a result is computed from constants and integers alone. A constant that something else is written to is none any more."""
+        """Whether a result is computed from constants and integers alone. A write of another value ends that."""
         if self.constants is None:
             return False
         isConstant = all(tensor in self.constants or not tensor.is_floating_point() for tensor in given)

@@ -85,7 +85,7 @@ def buffer(m):
 def some_buffer(m):
     module = m.tensor("self")
     names = [name for name, b in vars(module).items() if isinstance(b, torch.Tensor)]
-    names += [name for name, _ in module.named_buffers() if not name.endswith("num_batches_tracked")]  # a file has one mode
+    names += [name for name, _ in module.named_buffers() if not name.endswith("num_batches_tracked")]  # counts in evaluations, too: a file has one mode
     return m.pick(names) if names and m.chance(0.6) else buffer(m)
 
 
