@@ -10,7 +10,7 @@ import pathlib
 import sys
 import time
 
-from clone import compile_targets, fresh_clone
+from clone import ROOT, compile_targets, fresh_clone
 
 
 @dataclasses.dataclass
@@ -45,12 +45,15 @@ def options(description):
     parser.add_argument("--work", default="build/faults", type=pathlib.Path)
     parser.add_argument("--seconds", default=600, type=int, help="how long a generator may look for one fault")
     parser.add_argument("--only", help="part of a fault's name")
+    parser.add_argument("--check", action="store_true", help="only checks that the sources hold the texts that faults replace")
     return parser.parse_args()
 
 
 def hunt(given, faults, targets, search, clean):
     """Prints the seconds until `search(fault, build, seconds)` gives what it found, per fault; returns the exit code: 1 if a fault is not
     found in time. `clean(build)` ends the script if the generators find something without a fault. Builds `targets`."""
+    if given.check:
+        return check_texts(faults)
     source, build = fresh_clone(given.work, "-DCLEAVE_UNITY=ON")
     compile_targets(build, targets)
     clean(build)
@@ -65,3 +68,12 @@ def hunt(given, faults, targets, search, clean):
         missed += found is None
         print(f"{fault.name:44}", f"{time.time() - begin:6.1f} s  {found[:140]}" if found else "not found", flush=True)
     return 1 if missed else 0
+
+
+def check_texts(faults):
+    """Prints the texts that the tree does not hold; returns the exit code."""
+    stale = [(fault.name, path) for fault in faults for path, text, _ in fault.edits if text not in (ROOT / path).read_text()]
+    for name, path in stale:
+        print(f"{name}: {path} does not hold its text any more")
+    print(f"{len(faults)} faults, {len(stale)} texts that the sources do not hold")
+    return 1 if stale else 0
