@@ -1,7 +1,10 @@
 // See MeasureDevice.h.
 #include "compiler/cluster/MeasureDevice.h"
 
+#include "runtime/base/Units.h"
+
 #include <algorithm>
+#include <cmath>
 
 namespace cleave::cluster {
 
@@ -30,10 +33,13 @@ Status measureProducts(Cluster &cluster, DeviceTimes &times) {
 
 Status measureMemory(Cluster &cluster, DeviceTimes &times) {
   std::vector<std::pair<double, double>> rates;
-  for (int64_t bytes = 3 << 14; bytes <= int64_t(3) << 28; bytes *= 8) {
+  for (int64_t bytes = 3 << 14; bytes <= int64_t(3) << 28; bytes *= 4) {
     CLEAVE_TRY_ASSIGN(double seconds, times.addition(bytes));
     rates.push_back({bytes, static_cast<double>(bytes) / withoutLaunch(seconds, cluster)});
   }
+  // Arrays that fit into a cache, where a training step seldom finds them, count as memory.
+  for (auto &[bytes, rate] : rates)
+    rate = std::min(rate, rates.back().second);
   cluster.memoryEfficiency = {};
   cluster.memoryBytesPerSecond = bestRate(rates, cluster.memoryEfficiency);
   return Status::ok();
@@ -116,6 +122,31 @@ Link linkOf(CollectiveKind kind, int ranks, double tinySeconds, int64_t bytes, d
               factor * static_cast<double>(bytes) / std::max(seconds - tinySeconds, 0.1 * seconds)};
 }
 
+namespace {
+
+// A rate far above that of a known device is a fault of the measurement.
+Status checkRate(const std::string &what, double found, double known, const char *unit) {
+  constexpr double kFaster = 10;
+  if (found <= kFaster * known)
+    return Status::ok();
+  return Status::defect(what, ": measured ", countText(found, unit), ", which is ",
+                        std::llround(found / known),
+                        " times the rate of the cluster that --like names; this cannot be right");
+}
+
+Status checkRates(const Cluster &found, const Cluster &like) {
+  for (const auto &[type, compute] : like.compute)
+    if (auto at = found.compute.find(type); at != found.compute.end())
+      CLEAVE_TRY(checkRate(concat("products in ", type), at->second.peakFlops, compute.peakFlops,
+                           "FLOP/s"));
+  CLEAVE_TRY(checkRate("memory", found.memoryBytesPerSecond, like.memoryBytesPerSecond, "B/s"));
+  CLEAVE_TRY(checkRate("vector operations", found.vectorFlops, like.vectorFlops, "FLOP/s"));
+  return checkRate("link of the host", found.hostLink.bytesPerSecond, like.hostLink.bytesPerSecond,
+                   "B/s");
+}
+
+} // namespace
+
 Result<Cluster> measureDevice(const Cluster &like, DeviceTimes &times) {
   constexpr double kArithmetic = 1e11; // FLOPs
   Cluster cluster = like;
@@ -129,6 +160,7 @@ Result<Cluster> measureDevice(const Cluster &like, DeviceTimes &times) {
   CLEAVE_TRY(measureMemory(cluster, times));
   CLEAVE_TRY(measureHostLink(cluster, times));
   CLEAVE_TRY(measureLevel(cluster.levels[0], times));
+  CLEAVE_TRY(checkRates(cluster, like));
   return cluster;
 }
 

@@ -4,6 +4,7 @@
 #include "compiler/cluster/MeasureDevice.h"
 #include "runtime/comm/DeviceWorld.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -29,7 +30,8 @@ public:
 private:
   Result<void *> memory(plan::Space space, int index, int64_t bytes);
   Result<double> launch(const plan::Kernel &kernel, std::vector<void *> buffers);
-  Result<double> own(device::PreparedAction action, uint32_t queue);
+  using Prepare = std::function<device::PreparedAction()>;
+  Result<double> own(uint32_t queue, const Prepare &prepare);
   Result<double> seconds(device::Action &action, uint32_t queue, int repeats);
   Result<double> agreed(double own);
 

@@ -2,7 +2,7 @@
 //
 // cuBLASLt has column-major matrices with one batch dim. A product whose result is row-major is
 // computed as the transposed product of the transposed operands. Batch dims that cannot be merged
-// into one become several calls.
+// into one become several calls; so do long odd extents of 16-bit products, see wholeChunks().
 #include "runtime/base/MatmulDims.h"
 #include "runtime/device/cuda/Parts.h"
 
@@ -23,10 +23,11 @@ struct Matrix {
   }
 };
 
-// One call: out = a b, per batch index.
+// One call: out = a b, per batch index; out += a b if it accumulates.
 struct Product {
   Matrix a, b, out;
   int64_t batch;
+  bool accumulates;
 };
 
 std::string stridesText(const Matrix &m) {
@@ -84,7 +85,7 @@ public:
         compute_(isDouble_       ? blas::kCompute64F
                  : matmul.tf32() ? blas::kComputeTF32
                                  : blas::kCompute32F),
-        betaDouble_(matmul.accumulate() ? 1 : 0), betaFloat_(matmul.accumulate() ? 1 : 0) {}
+        betaDouble_(product.accumulates ? 1 : 0), betaFloat_(product.accumulates ? 1 : 0) {}
   ~ProductAction() override {
     for (blas::Layout layout : {a_, b_, out_})
       if (layout)
@@ -232,7 +233,8 @@ std::vector<Product> productsOf(const plan::Matmul &matmul, const MatmulOperands
         matmul.rhs().strides(at), matmul.rhs().strides(at + 1), inner.rhs, operands.dtype},
        {start(operands.out, operands.outDtype, matmul.out().offset()), rows.size, matmul.n(),
         rows.out, matmul.out().strides(at + 1), inner.out, operands.outDtype},
-       inner.size}};
+       inner.size,
+       matmul.accumulate()}};
   for (const MatmulDim &dim : dims) {
     std::vector<Product> more;
     for (const Product &product : products)
@@ -252,7 +254,68 @@ Product byColumns(const Product &product) {
   auto out = storedAs(product.out);
   if (!out || out->operation == blas::kOpN)
     return product;
-  return {product.b.transposed(), product.a.transposed(), product.out.transposed(), product.batch};
+  return {product.b.transposed(), product.a.transposed(), product.out.transposed(), product.batch,
+          product.accumulates};
+}
+
+Matrix rowsOf(Matrix m, int64_t begin, int64_t count) {
+  m.data += begin * m.rowStride * byteSize(m.dtype);
+  m.rows = count;
+  return m;
+}
+
+Matrix columnsOf(const Matrix &m, int64_t begin, int64_t count) {
+  return rowsOf(m.transposed(), begin, count).transposed();
+}
+
+// Elements in 16 bytes of a 16-bit type, and the least number that is worth two calls; as in
+// cost::rowPitch().
+constexpr int64_t kChunk = 8, kLong = 512;
+
+// Whether a dim of this extent and stride lies in runs of consecutive 16-bit elements that begin
+// at multiples of 16 bytes, but are no such multiple long. `other` is the stride of the other dim.
+bool isOdd(DType dtype, int64_t extent, int64_t stride, int64_t other) {
+  return byteSize(dtype) == 2 && stride == 1 && extent >= kLong && extent % kChunk != 0 &&
+         other % kChunk == 0;
+}
+
+// The product in parts whose long extents are multiples of 16 bytes, but for the last few elements.
+// cuBLASLt chooses kernels by extents, too: on an H200, a product over 50257 elements takes seven
+// times as long as one over 50256, although their rows lie 50304 elements apart.
+std::vector<Product> wholeChunks(const Product &p) {
+  auto whole = [](int64_t extent) { return extent / kChunk * kChunk; };
+  auto both = [](const Product &first, const Product &second) {
+    std::vector<Product> parts = wholeChunks(first), more = wholeChunks(second);
+    parts.insert(parts.end(), more.begin(), more.end());
+    return parts;
+  };
+  const int64_t m = p.out.rows, n = p.out.columns, k = p.a.columns;
+  if (isOdd(p.a.dtype, m, p.a.rowStride, p.a.columnStride) ||
+      isOdd(p.out.dtype, m, p.out.rowStride, p.out.columnStride)) {
+    auto part = [&](int64_t begin, int64_t count) {
+      return Product{rowsOf(p.a, begin, count), p.b, rowsOf(p.out, begin, count), p.batch,
+                     p.accumulates};
+    };
+    return both(part(0, whole(m)), part(whole(m), m % kChunk));
+  }
+  if (isOdd(p.b.dtype, n, p.b.columnStride, p.b.rowStride) ||
+      isOdd(p.out.dtype, n, p.out.columnStride, p.out.rowStride)) {
+    auto part = [&](int64_t begin, int64_t count) {
+      return Product{p.a, columnsOf(p.b, begin, count), columnsOf(p.out, begin, count), p.batch,
+                     p.accumulates};
+    };
+    return both(part(0, whole(n)), part(whole(n), n % kChunk));
+  }
+  if (isOdd(p.a.dtype, k, p.a.columnStride, p.a.rowStride) ||
+      isOdd(p.b.dtype, k, p.b.rowStride, p.b.columnStride)) {
+    auto part = [&](int64_t begin, int64_t count, bool accumulates) {
+      return Product{columnsOf(p.a, begin, count), rowsOf(p.b, begin, count), p.out, p.batch,
+                     accumulates};
+    };
+    // The few come first: what is rounded in between is small.
+    return both(part(whole(k), k % kChunk, p.accumulates), part(0, whole(k), true));
+  }
+  return {p};
 }
 
 } // namespace
@@ -284,12 +347,13 @@ PreparedAction BlasProducts::prepare(const plan::Matmul &matmul, const MatmulOpe
                              ", expected f32, f64, bf16 or f16; cuBLASLt has no other");
   CLEAVE_TRY(open());
   std::vector<std::unique_ptr<Action>> actions;
-  for (const Product &product : productsOf(matmul, operands)) {
-    auto action = std::make_unique<ProductAction>(context_, *table_, handle_, byColumns(product),
-                                                  matmul, operands.workspace);
-    CLEAVE_TRY(action->prepare());
-    actions.push_back(std::move(action));
-  }
+  for (const Product &product : productsOf(matmul, operands))
+    for (const Product &part : wholeChunks(byColumns(product))) {
+      auto action = std::make_unique<ProductAction>(context_, *table_, handle_, part, matmul,
+                                                    operands.workspace);
+      CLEAVE_TRY(action->prepare());
+      actions.push_back(std::move(action));
+    }
   if (actions.size() == 1)
     return PreparedAction(std::move(actions[0]));
   return PreparedAction(std::make_unique<SequenceAction>(std::move(actions)));

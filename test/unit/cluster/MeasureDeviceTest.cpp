@@ -24,7 +24,9 @@ public:
     double share = type == "f32" ? 0.1 : 1, half = size < 1000 ? 0.5 : 1; // small ones are slower
     return kLaunch + flops / (kPeak * share * half);
   }
-  Result<double> addition(int64_t bytes) override { return kLaunch + double(bytes) / kMemory; }
+  Result<double> addition(int64_t bytes) override {
+    return kLaunch + double(bytes) / (bytes <= cacheBytes ? 5 * kMemory : kMemory);
+  }
   Result<double> arithmetic(double flops) override { return kLaunch + flops / kVector; }
   Result<double> upload(int64_t bytes) override { return kHostLatency + double(bytes) / kHost; }
   Result<double> collective(CollectiveKind kind, int ranks, int64_t bytes) override {
@@ -38,6 +40,7 @@ public:
   int ranks() const override { return ranks_; }
 
   std::string fails;
+  int64_t cacheBytes = 0;
 
 private:
   int ranks_;
@@ -86,6 +89,25 @@ TEST_CASE("links are measured for groups of rising size, up to all GPUs") {
     }
   }
   CHECK(cluster.levels[1] == like().levels[1]);
+}
+
+TEST_CASE("what fits into a cache is no faster than memory") {
+  KnownDevice device(1);
+  device.cacheBytes = 60 << 20;
+  Cluster cluster = *measureDevice(like(), device);
+  CHECK(cluster.memoryBytesPerSecond == Approx(KnownDevice::kMemory));
+  CHECK(cluster.memoryEfficiency.at(48 << 20) == Approx(1));
+}
+
+TEST_CASE("rates that cannot be right are no cluster") {
+  KnownDevice device(1);
+  Cluster slow = like();
+  slow.compute["bf16"].peakFlops = KnownDevice::kPeak / 20;
+  Result<Cluster> found = measureDevice(slow, device);
+  REQUIRE(!found);
+  CHECK_THAT(
+      found.status().message(),
+      Catch::Matchers::Contains("products in bf16: measured 500 TFLOP/s, which is 20 times"));
 }
 
 TEST_CASE("a device that fails has no cluster") {

@@ -1,5 +1,6 @@
 // Products, convolutions and attention over the recorder: which bytes they access, and what is
 // refused.
+#include "runtime/base/Float16.h"
 #include "test/unit/runtime_device_cuda/Recorder.h"
 #include "test/unit/runtime_device_cuda/RecordingDriver.h"
 
@@ -27,6 +28,7 @@ public:
     return memory_.back().get();
   }
   device::Device &device() { return *device_; }
+  Recorder &recorder() { return recorder_; }
   // How often libraries and driver were called like this since the last question.
   int calls(const std::string &name) { return recorder_.takeCalls()[name]; }
   // Runs the action, if there is one; the first fault or the reason for which there is none.
@@ -99,6 +101,68 @@ TEST_CASE("cuda: batches are strided, merged into rows, or several calls") {
   // Heads in the middle: neither pair of dims is one dim of all operands.
   CHECK(run(matmul({2, 4}, 3, 5, 7, {84, 7, 28, 1}, {140, 35, 5, 1}, {60, 5, 20, 1}), 168, 280,
             120) == "");
+}
+
+// The products of a layer of `odd` outputs: of itself, and of the gradients of its input and its
+// weights. Rows of outputs lie a multiple of 16 bytes apart. Values are small integers, so that all
+// sums are exact.
+TEST_CASE("cuda: long odd extents of 16-bit products are split, and give the same sums") {
+  const int64_t odd = 515, pitch = 520, few = 16;
+  const uint64_t elements = uint64_t(odd * pitch);
+  struct Case {
+    plan::Matmul product;
+    DType outDtype;
+    int calls;
+  };
+  const Case cases[] = {
+      {matmul({}, few, odd, few, {few, 1}, {1, few}, {pitch, 1}), DType::BF16, 2}, // outputs
+      {matmul({}, few, few, odd, {pitch, 1}, {few, 1}, {few, 1}), DType::F32, 2},  // input's
+      {matmul({}, odd, few, few, {1, pitch}, {few, 1}, {few, 1}), DType::F32, 2},  // weights'
+      {matmul({}, odd, odd, few, {1, pitch}, {pitch, 1}, {pitch, 1}), DType::F32, 4},
+      {matmul({}, few, few, few, {pitch, 1}, {few, 1}, {few, 1}), DType::F32, 1},
+      // Rows that begin anywhere.
+      {matmul({}, few, odd, few, {few, 1}, {1, few}, {odd, 1}), DType::BF16, 1}};
+  auto small = [](uint64_t i, uint64_t seed) { return float(int(i * seed % 5) - 2); };
+  for (const auto &[product, outDtype, calls] : cases)
+    for (bool accumulates : {false, true}) {
+      Setting setting;
+      setting.recorder().multiplies = true;
+      // Memory of small integers, as the device and as this process address it.
+      auto filled = [&](DType dtype, uint64_t seed) {
+        void *data = setting.memory(elements * uint64_t(byteSize(dtype)));
+        char *view = setting.recorder().viewOf(reinterpret_cast<uint64_t>(data));
+        for (uint64_t i = 0; i < elements; ++i)
+          if (dtype == DType::F32)
+            reinterpret_cast<float *>(view)[i] = small(i, seed);
+          else
+            reinterpret_cast<uint16_t *>(view)[i] = toBF16(small(i, seed));
+        return std::pair(data, view);
+      };
+      void *lhs = filled(DType::BF16, 7).first, *rhs = filled(DType::BF16, 11).first;
+      auto [out, view] = filled(outDtype, 3);
+      plan::Matmul matmul = product;
+      matmul.set_accumulate(accumulates);
+      REQUIRE(setting.run(setting.device().matmul(
+                  matmul, {DType::BF16, outDtype, lhs, rhs, out, {setting.memory(64), 64}})) == "");
+      CHECK(setting.calls("matmul") == calls);
+      std::vector<float> expected(elements), found(elements);
+      for (uint64_t i = 0; i < elements; ++i) {
+        expected[i] = small(i, 3); // also between the rows
+        found[i] = outDtype == DType::F32 ? reinterpret_cast<float *>(view)[i]
+                                          : fromBF16(reinterpret_cast<uint16_t *>(view)[i]);
+      }
+      auto place = [](const plan::StridedOperand &operand, int64_t row, int64_t column) {
+        return uint64_t(row * operand.strides(0) + column * operand.strides(1));
+      };
+      for (int64_t i = 0; i < matmul.m(); ++i)
+        for (int64_t j = 0; j < matmul.n(); ++j) {
+          float &sum = expected[place(matmul.out(), i, j)];
+          sum = accumulates ? sum : 0;
+          for (int64_t k = 0; k < matmul.k(); ++k)
+            sum += small(place(matmul.lhs(), i, k), 7) * small(place(matmul.rhs(), k, j), 11);
+        }
+      CHECK(found == expected);
+    }
 }
 
 TEST_CASE("cuda: products that cuBLASLt cannot do are refused with the reason") {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -166,7 +167,6 @@ void Recorder::enqueue(void *stream, DeviceOperation operation) {
 void Recorder::execute(size_t stream, const DeviceOperation &operation) {
   join(clocks_[stream], clocks_[0]); // after all that the host has waited for
   ++clocks_[stream][stream];
-  ++executed_;
   for (const DeviceAccess &one : operation.accesses)
     access(stream, operation.name, one);
   if (operation.run)
@@ -201,11 +201,14 @@ void Recorder::record(void *event, void *stream) {
     return;
   }
   join(clocks_[index], clocks_[0]);
-  events_[event] = {clocks_[index], nullptr, executed_};
+  events_[event] = {clocks_[index], nullptr};
 }
 
 float Recorder::millisecondsBetween(void *begin, void *end) const {
-  return float(events_.at(end).executed) - float(events_.at(begin).executed);
+  auto operations = [](const Clock &clock) {
+    return std::accumulate(clock.begin(), clock.end(), uint64_t(0));
+  };
+  return float(operations(events_.at(end).clock)) - float(operations(events_.at(begin).clock));
 }
 
 void Recorder::wait(void *event, void *stream) {

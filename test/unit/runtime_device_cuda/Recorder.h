@@ -50,6 +50,9 @@ public:
   std::map<std::string, int> takeCalls() { return std::exchange(calls_, {}); }
   void count(const char *call) { ++calls_[call]; }
 
+  // Whether products are computed, too.
+  bool multiplies = false;
+
   // The workspace of a library: cuBLASLt asks for addresses that are multiples of 256.
   void checkWorkspace(const void *address);
 
@@ -72,8 +75,8 @@ public:
   void synchronize(void *stream);
   void record(void *event, void *stream);
   void wait(void *event, void *stream);
-  // Of two events outside captures. Every operation takes a millisecond, and all run one after the
-  // other.
+  // Of two events outside captures. Every operation takes a millisecond. Those of another stream
+  // count only where the stream of an event waits for them.
   float millisecondsBetween(void *begin, void *end) const;
   bool isCapturing() const { return capture_ != nullptr; }
   void beginCapture(void *stream);
@@ -113,7 +116,6 @@ private:
   struct EventFacts {
     Clock clock;
     const Capture *capture = nullptr; // in which it was recorded
-    uint64_t executed = 0;            // operations before it, of all streams
   };
 
   size_t indexOf(void *stream);
@@ -133,7 +135,6 @@ private:
   std::vector<void *> streams_ = {nullptr};    // by index; the host first
   std::vector<Clock> clocks_ = {Clock{0}};
   std::map<void *, EventFacts> events_;
-  uint64_t executed_ = 0;          // operations
   std::map<uint64_t, Mark> marks_; // by first byte
   // Host memory that copies in a stream read: its sum when they were enqueued.
   struct Pending {

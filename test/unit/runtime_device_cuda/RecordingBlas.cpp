@@ -1,5 +1,6 @@
 // cuBLASLt's functions. See RecordingDriver.h.
 #include "runtime/base/Concat.h"
+#include "runtime/base/Float16.h"
 #include "test/unit/runtime_device_cuda/Recorder.h"
 #include "test/unit/runtime_device_cuda/RecordingDriver.h"
 
@@ -79,6 +80,45 @@ void checkProduct(const DescFacts &desc, const LayoutFacts &a, const LayoutFacts
       the().fault("a matrix has overlapping columns, or another batch than the result");
 }
 
+// An operand as this process sees it.
+struct Operand {
+  char *data;
+  LayoutFacts layout;
+  float at(uint64_t row, uint64_t column) const {
+    const char *element = data + place(row, column);
+    float wide;
+    uint16_t half;
+    std::memcpy(&wide, element, layout.type == kF32 ? 4 : 0);
+    std::memcpy(&half, element, 2);
+    return layout.type == kF32 ? wide : layout.type == kBF16 ? fromBF16(half) : fromF16(half);
+  }
+  void set(uint64_t row, uint64_t column, float value) const {
+    const uint16_t half = layout.type == kBF16 ? toBF16(value) : toF16(value);
+    std::memcpy(data + place(row, column),
+                layout.type == kF32 ? static_cast<const void *>(&value) : &half,
+                size_t(sizeOf(layout.type)));
+  }
+
+private:
+  size_t place(uint64_t row, uint64_t column) const {
+    return size_t((int64_t(column) * layout.ld + int64_t(row)) * sizeOf(layout.type));
+  }
+};
+
+// d = a b + beta d, of one batch index.
+void multiply(const DescFacts &desc, const Operand &a, const Operand &b, float beta,
+              const Operand &d) {
+  const uint64_t depth = desc.transA ? a.layout.rows : a.layout.columns;
+  for (uint64_t row = 0; row < d.layout.rows; ++row)
+    for (uint64_t column = 0; column < d.layout.columns; ++column) {
+      float sum = beta == 0 ? 0 : beta * d.at(row, column);
+      for (uint64_t k = 0; k < depth; ++k)
+        sum += (desc.transA ? a.at(k, row) : a.at(row, k)) *
+               (desc.transB ? b.at(column, k) : b.at(k, column));
+      d.set(row, column, sum);
+    }
+}
+
 int heuristic(Handle, Desc desc, Layout a, Layout b, Layout c, Layout d, Preference preference, int,
               HeuristicResult *results, int *found) {
   checkProduct(*reinterpret_cast<DescFacts *>(desc), factsOf(a), factsOf(b), factsOf(d));
@@ -100,12 +140,19 @@ int matmul(Handle, Desc desc, const void *, const void *a, Layout aLayout, const
   if (!beta)
     the().fault("a product without a scale of its result");
   the().checkWorkspace(workspace);
+  auto operand = [](const void *data, Layout layout) {
+    return Operand{the().viewOf(reinterpret_cast<uint64_t>(data)), factsOf(layout)};
+  };
+  std::function<void()> run;
+  if (the().multiplies && beta)
+    run = [facts, beta = *static_cast<const float *>(beta), a = operand(a, aLayout),
+           b = operand(b, bLayout), d = operand(d, dLayout)] { multiply(facts, a, b, beta, d); };
   the().enqueue(stream, {"a product",
                          {accessOf(a, factsOf(aLayout), false),
                           accessOf(b, factsOf(bLayout), false),
                           {workspace, bytes, true},
                           accessOf(d, factsOf(dLayout), true)},
-                         {}});
+                         std::move(run)});
   return kSuccess;
 }
 
