@@ -2,19 +2,24 @@
 # Packs what runs plans on a machine that has glibc and nothing else of Cleave's: cleave-run, cleave-dump and
 # cleave-calibrate of a runtime-only build (CLEAVE_RUNTIME_ONLY), stripped, and the given files beside them.
 #
-#     tools/dev/runtime-bundle.sh [--build FOLDER] OUTPUT.tar.gz [FILE…]
+#     tools/dev/runtime-bundle.sh [--build FOLDER] [--tool NAME] OUTPUT.tar.gz [FILE…]
 #
+# --tool adds an executable of the build to these three.
 # Fails if an executable needs a library besides glibc's, or if the executables take more than 32 MiB.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$root/build/runtime-only
-if [ "${1:-}" = --build ]; then
-  build=${2:?runtime-bundle.sh: --build needs a folder}
-  shift 2
-fi
-output=${1:?usage: tools/dev/runtime-bundle.sh [--build FOLDER] OUTPUT.tar.gz [FILE…]}
-shift
 tools="cleave-run cleave-dump cleave-calibrate"
+while :; do
+  case ${1:-} in
+    --build) build=${2:?runtime-bundle.sh: --build needs a folder} ;;
+    --tool) tools="$tools ${2:?runtime-bundle.sh: --tool needs the name of an executable}" ;;
+    *) break ;;
+  esac
+  shift 2
+done
+output=${1:?usage: tools/dev/runtime-bundle.sh [--build FOLDER] [--tool NAME] OUTPUT.tar.gz [FILE…]}
+shift
 
 log=$(mktemp)
 staging=$(mktemp -d)

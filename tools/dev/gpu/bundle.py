@@ -98,7 +98,8 @@ class Bundle:
 
     def pack(self, build, output):
         (self.folder / "manifest.json").write_text(json.dumps(self.manifest, indent=1))
-        print(run(ROOT / "tools/dev/runtime-bundle.sh", "--build", build / "runtime-only", output, *sorted(self.folder.iterdir())), end="")
+        print(run(ROOT / "tools/dev/runtime-bundle.sh", "--build", build / "runtime-only", "--tool", "check-nccl", output,
+                  *sorted(self.folder.iterdir())), end="")
         size = output.stat().st_size
         if size > LIMIT:
             sys.exit(f"bundle.py: found {size} bytes, expected at most {LIMIT}")
