@@ -32,6 +32,7 @@ import report
 HERE = pathlib.Path(__file__).resolve().parent
 SMOKE_STEPS, PROFILE_STEPS, PROFILED = 5, 10, 3  # the last PROFILED of PROFILE_STEPS are traced
 ALLOCATING_STEPS = {"cuda": 4000, "cpu": 16}
+TOGETHER = 130 << 30  # bytes of a GPU that holds all large models in PyTorch at the same time
 NOTED, LOGGED = 128 << 10, 512 << 10  # bytes kept of an output of a failed tool, and of a log of a library
 
 # Seconds of a call, and of each of its parts in order. The parts may sum up to more: most end early.
@@ -243,11 +244,27 @@ class Session:
             self.note(entry, case["name"], self.torch_step, case, "eager")
 
     def pairs(self, entry):
-        """Cleave and torch.compile, model by model."""
-        for case in self.models():
-            pair = entry[case["name"]] = {}
-            self.note(pair, "Cleave", self.cleave_step, case)
-            self.note(pair, "torch.compile", self.torch_step, case, "compiled")
+        """Cleave and torch.compile, model by model. Where the GPU holds all models, PyTorch compiles them at the same time before."""
+        cases = self.models()
+        together = len(cases) > 1 and self.gpu_bytes() >= TOGETHER
+        with contextlib.ExitStack() as stack:
+            compiling = {case["name"]: stack.enter_context(Compiling(self, case)) for case in cases if together}
+            for one in compiling.values():
+                one.wait(self.end - 60 * self.stretch)
+            for case in cases:
+                pair = entry[case["name"]] = {}
+                self.note(pair, "Cleave", self.cleave_step, case)
+                if together:
+                    self.note(pair, "torch.compile", compiling[case["name"]].timed)
+                else:
+                    self.note(pair, "torch.compile", self.torch_step, case, "compiled")
+
+    def gpu_bytes(self):
+        """Memory of the GPU; 0 without one."""
+        try:
+            return 2**20 * int(self.run(["nvidia-smi", "--query-gpu=memory.total", "--format=csv,noheader,nounits"], 10).split()[0])
+        except (Failure, ValueError, IndexError):
+            return 0
 
     def profile(self, entry):
         for case in self.models():
@@ -273,11 +290,12 @@ class Session:
             found["host_seconds"] = median(steps, "host_seconds")
         return found
 
+    def torch_command(self, case, mode):
+        return [sys.executable, "-B", str(HERE / "torch_step.py"), json.dumps(case), "--mode", mode, "--device", self.options.device,
+                "--steps", str(self.options.steps)]
+
     def torch_step(self, case, mode):
-        out = self.run([sys.executable, "-B", HERE / "torch_step.py", json.dumps(case), "--mode", mode, "--device", self.options.device,
-                        "--steps", self.options.steps], 150)
-        found = json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
-        return {**found, "flops_per_second": case["flops"] / found["seconds"]}
+        return torch_result(self.run(self.torch_command(case, mode), 150), case)
 
     def train_large(self, case, steps, *options):
         """Trains a large model on random batches; returns its plan as of cleave-dump, and the steps and ranks of the log."""
@@ -303,6 +321,44 @@ class Session:
             if case["name"].startswith(model):
                 return case
         raise Failure(f"the bundle has no run of {model}")
+
+
+class Compiling:
+    """A model in PyTorch that compiles in the background, and is timed when it is told to."""
+
+    def __init__(self, session, case):
+        self.session, self.case, self.gate = session, case, session.scratch / f"{case['name']}.gate"
+        self.outputs = [session.scratch / f"{case['name']}.{kind}" for kind in ("stdout", "stderr")]
+
+    def __enter__(self):
+        self.command = [*self.session.torch_command(self.case, "compiled"), "--gate", str(self.gate)]
+        with open(self.outputs[0], "wb") as out, open(self.outputs[1], "wb") as err:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True)
+        return self
+
+    def __exit__(self, *_):
+        end_group(self.process)
+
+    def wait(self, end):
+        """Until it has compiled, has failed, or `end` is over."""
+        while not self.gate.exists() and self.process.poll() is None and time.monotonic() < end:
+            time.sleep(0.05)
+
+    def timed(self):
+        self.gate.unlink(missing_ok=True)
+        try:
+            code = self.process.wait(max(1, min(60, self.session.end - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            code = "no end"
+        if code != 0:
+            self.session.fail(self.command, f"ends with {code}", self.outputs, {})
+        return torch_result(self.outputs[0].read_text(), self.case)
+
+
+def torch_result(out, case):
+    """What torch_step.py has printed, and the rate."""
+    found = json.loads([line for line in out.splitlines() if line.startswith("{")][-1])
+    return {**found, "flops_per_second": case["flops"] / found["seconds"]}
 
 
 def end_group(process):

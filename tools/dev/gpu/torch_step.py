@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Times PyTorch's training step of one benchmark model; prints one line of JSON.
 
-    tools/dev/gpu/torch_step.py SPEC [--mode eager|compiled] [--device cuda|cpu] [--steps 20]
+    tools/dev/gpu/torch_step.py SPEC [--mode eager|compiled] [--device cuda|cpu] [--steps 20] [--gate FILE]
 
 SPEC is an entry of the bundle's manifest as JSON: `zoo`, `sizes`, `set`, `batch`. Weights are drawn on the device. The step has bf16
 autocast, the loss inside the compiled region, fused AdamW, and channels_last in ResNets; it copies its batch to the device, as Cleave
-does. The first half of the steps is warm-up; the rest gives the median and the peak memory.
+does. The first half of the steps is warm-up; the rest gives the median and the peak memory. With --gate it compiles, makes FILE, and
+times its steps when FILE is gone, so that several models can compile at the same time and have the GPU for themselves when they are timed.
 """
 
 import argparse
 import json
+import pathlib
 import statistics
 import time
 
@@ -116,6 +118,7 @@ def main():
     parser.add_argument("--mode", default="eager", choices=["eager", "compiled"])
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"])
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--gate", type=pathlib.Path)
     a = parser.parse_args()
     torch.manual_seed(1)
     torch.set_float32_matmul_precision("high")
@@ -128,11 +131,8 @@ def main():
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, weight_decay=0.01, fused=True)
     host = [(draw(*inputs, layout, a.device), draw(*labels, layout, a.device)) for _ in range(2)]
     clock, losses, warm = Clock(a.device), [], a.steps // 2
-    for step in range(a.steps):
-        if step == warm and a.device == "cuda":
-            torch.cuda.synchronize()
-            torch.cuda.reset_peak_memory_stats()
-        clock.mark()
+
+    def train(step):
         x, y = (part.to(a.device, non_blocking=True) for part in host[step % 2])
         optimizer.zero_grad(set_to_none=True)
         with torch.autocast(a.device, dtype=torch.bfloat16):
@@ -140,6 +140,20 @@ def main():
         loss.backward()
         optimizer.step()
         losses.append(loss.detach())
+
+    if a.gate:
+        train(0)
+        if a.device == "cuda":
+            torch.cuda.synchronize()
+        a.gate.touch()
+        while a.gate.exists():
+            time.sleep(0.05)
+    for step in range(a.steps):
+        if step == warm and a.device == "cuda":
+            torch.cuda.synchronize()
+            torch.cuda.reset_peak_memory_stats()
+        clock.mark()
+        train(step)
     clock.mark()
     seconds = clock.seconds()
     memory = torch.cuda.max_memory_allocated() if a.device == "cuda" else 0
