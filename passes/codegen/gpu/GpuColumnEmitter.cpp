@@ -17,6 +17,7 @@ void GpuGroupEmitter::emitColumns() {
   Value number = k_.add(k_.mul(block.back(), kWarp), thread[1]);
   Value valid = threads_.chunks % kWarp ? gpu_.isBelow(number, threads_.chunks) : Value();
   Chunk chunk;
+  chunk.width = threads_.width;
   chunk.first = {k_.mul(number, threads_.width)};
   emitOuter(passes_.front().roots);
   SmallVector<Value> sums = sumColumns(chunk, thread[0], valid), shared;
@@ -35,33 +36,56 @@ void GpuGroupEmitter::emitColumns() {
 }
 
 // The sums of the rows of one slice; a thread without columns has no rows.
-SmallVector<Value> GpuGroupEmitter::sumColumns(Chunk &chunk, Value slice, Value valid) {
-  Value end = k_.constant(nest_.size(nest_.reduced));
-  if (valid)
-    end = gpu_.choose(valid, end, k_.constant(0));
-  SmallVector<Value> start;
+SmallVector<Value> GpuGroupEmitter::sumColumns(const Chunk &chunk, Value slice, Value valid) {
+  SmallVector<Value> sums;
   for (Value none : neutralSums(passes_.front()))
-    start.append(threads_.width, none);
-  return gpu_.foldBy(threads_.slices, slice, end, start, [&](Value row, ValueRange carried) {
-    SmallVector<Value> inside(carried);
-    addRow(chunk, row, inside);
-    return inside;
-  });
+    sums.append(threads_.width, none);
+  int64_t rows = nest_.size(nest_.reduced);
+  int64_t rest = rows % (int64_t(threads_.unroll) * threads_.slices);
+  foldRows(chunk, slice, valid, 0, rows - rest, threads_.unroll, sums);
+  foldRows(chunk, slice, valid, rows - rest, rows, 1, sums);
+  return sums;
 }
 
-void GpuGroupEmitter::addRow(Chunk &chunk, Value row, SmallVector<Value> &sums) {
-  const Pass &pass = passes_.front();
+void GpuGroupEmitter::foldRows(const Chunk &chunk, Value slice, Value valid, int64_t from,
+                               int64_t to, int unroll, SmallVector<Value> &sums) {
+  if (from == to)
+    return;
+  Value end = k_.constant(to);
+  if (valid)
+    end = gpu_.choose(valid, end, k_.constant(0));
+  int64_t apart = threads_.slices;
+  sums = gpu_.foldBy(unroll * apart, k_.add(slice, k_.constant(from)), end, sums,
+                     [&](Value first, ValueRange carried) {
+                       SmallVector<Value> inside(carried), rows;
+                       SmallVector<Chunk> chunks(unroll, chunk);
+                       for (auto [i, chunkOfRow] : llvm::enumerate(chunks)) {
+                         rows.push_back(k_.add(first, k_.constant(i * apart)));
+                         placeInRow(rows.back());
+                         preload(chunkOfRow, nest_.inner);
+                       }
+                       for (auto [row, chunkOfRow] : llvm::zip(rows, chunks)) {
+                         placeInRow(row);
+                         addRow(chunkOfRow, inside);
+                       }
+                       return inside;
+                     });
+}
+
+void GpuGroupEmitter::placeInRow(Value row) {
   SmallVector<int64_t> sizes;
   for (int factor : nest_.reduced)
     sizes.push_back(nest_.sizes[factor]);
   for (auto [factor, index] : llvm::zip(nest_.reduced, gpu_.delinearize(row, sizes)))
     index_[factor] = index;
+}
+
+void GpuGroupEmitter::addRow(Chunk &chunk, SmallVector<Value> &sums) {
+  const Pass &pass = passes_.front();
   auto isPerRow = [&](Value value) { return hasRows(value); };
   Roots roots = resultsThat(isPerRow);
   for (graph::ReduceOp reduce : pass.reductions)
     roots.push_back(reduce.getOperand());
-  chunk.vectors.clear();
-  chunk.lanes.clear();
   forEachLane(chunk, nest_.inner, [&] {
     emitInner(roots);
     for (auto [i, reduce] : llvm::enumerate(pass.reductions)) {
@@ -94,8 +118,6 @@ SmallVector<Value> GpuGroupEmitter::combineSlices(ArrayRef<Value> shared, Value 
 void GpuGroupEmitter::storeColumns(Chunk &chunk, ArrayRef<Value> sums) {
   auto isWhole = [&](Value value) { return !hasRows(value); };
   Roots whole = resultsThat(isWhole);
-  chunk.vectors.clear();
-  chunk.lanes.clear();
   forEachLane(chunk, nest_.inner, [&] {
     for (auto [i, reduce] : llvm::enumerate(passes_.front().reductions)) {
       graph::ReduceOp op = reduce;

@@ -24,8 +24,8 @@ GpuGroupEmitter::GpuGroupEmitter(GpuKernel &kernel, graph::FusionOp fusion, cons
 void GpuGroupEmitter::forEachLane(Chunk &chunk, ArrayRef<int> factors,
                                   llvm::function_ref<void()> body) {
   chunk_ = &chunk;
-  chunk.lanes.resize(threads_.width);
-  for (lane_ = 0; lane_ < threads_.width; ++lane_) {
+  chunk.lanes.resize(chunk.width);
+  for (lane_ = 0; lane_ < chunk.width; ++lane_) {
     for (auto [factor, first] : llvm::zip(factors, chunk.first))
       index_[factor] =
           factor == threads_.inner && lane_ > 0 ? k_.add(first, k_.constant(lane_)) : first;
@@ -38,6 +38,20 @@ void GpuGroupEmitter::forEachLane(Chunk &chunk, ArrayRef<int> factors,
   chunk_ = nullptr;
 }
 
+void GpuGroupEmitter::preload(Chunk &chunk, ArrayRef<int> factors) {
+  chunk_ = &chunk;
+  for (auto [factor, first] : llvm::zip(factors, chunk.first))
+    index_[factor] = first;
+  for (const Access &access : nest_.operands)
+    if (isVector(access))
+      chunk.vectors[&access] = loadVector(access);
+  chunk_ = nullptr;
+}
+
+bool GpuGroupEmitter::isVector(const Access &access) const {
+  return chunk_ && chunk_->width > 1 && threads_.isVector(access);
+}
+
 Value GpuGroupEmitter::guarded(llvm::function_ref<Value()> load) {
   return gpu_.guarded(valid_, load);
 }
@@ -47,16 +61,20 @@ Value GpuGroupEmitter::loadElement(const Access &access) {
     Value at = k_.add(k_.mul(tile_.column, kGpuTile + 1), tile_.row);
     return k_.loadFrom(array, at, access.element);
   }
-  if (!chunk_ || !threads_.isVector(access))
+  if (!isVector(access))
     return guarded([&] { return GroupEmitter::loadElement(access); });
   Value &vector = chunk_->vectors[&access];
   if (!vector) {
     assert(lane_ == 0 && "the first lane loads for all");
-    vector = guarded([&] {
-      return gpu_.loadVector(access.argument, addressOf(access), access.element, threads_.width);
-    });
+    vector = loadVector(access);
   }
   return gpu_.elementOf(vector, lane_, access.element);
+}
+
+Value GpuGroupEmitter::loadVector(const Access &access) {
+  return guarded([&] {
+    return gpu_.loadVector(access.argument, addressOf(access), access.element, threads_.width);
+  });
 }
 
 Value GpuGroupEmitter::isOwner(const Access &access) {
@@ -72,7 +90,7 @@ Value GpuGroupEmitter::isOwner(const Access &access) {
 }
 
 void GpuGroupEmitter::storeElement(Value scalar, const Access &access) {
-  if (chunk_ && threads_.isVector(access) && lane_ > 0) {
+  if (isVector(access) && lane_ > 0) {
     auto mine = llvm::find_if(pending_, [&](Pending &p) { return p.access == &access; });
     return mine->elements.push_back(scalar);
   }
@@ -107,22 +125,46 @@ void GpuGroupEmitter::emitPointwise() {
   if (nest_.inner >= 0)
     factors.push_back(nest_.inner);
   for (int factor : factors)
-    sizes.push_back(nest_.sizes[factor] / (factor == nest_.inner ? threads_.width : 1));
+    sizes.push_back(factor == nest_.inner ? llvm::divideCeil(nest_.sizes[factor], threads_.width)
+                                          : nest_.sizes[factor]);
   k_.points(llvm::product_of(sizes), [&](Value point) {
     loops_ = k_.builder().getInsertionBlock()->getParentOp();
     Chunk chunk;
+    chunk.width = threads_.width;
     chunk.first = k_.delinearize(point, sizes);
     for (auto [factor, first] : llvm::zip(factors, chunk.first)) {
       first = factor == nest_.inner ? k_.mul(first, threads_.width) : first;
       index_[factor] = first;
     }
+    if (threads_.tail == 0) // in flight while the values of the row are loaded and computed
+      preload(chunk, factors);
     emitOuter(all);
-    forEachLane(chunk, factors, [&] {
-      emitInner(all);
-      storeInnerResults();
-      if (lane_ == 0)
-        storeOuterResults();
+    auto emitChunk = [&] {
+      forEachLane(chunk, factors, [&] {
+        emitInner(all);
+        storeInnerResults();
+        if (lane_ == 0)
+          storeOuterResults();
+      });
+      return SmallVector<Value>();
+    };
+    if (threads_.tail == 0)
+      return void(emitChunk());
+    Value first = chunk.first.back();
+    Value isWhole = gpu_.isBelow(first, nest_.sizes[nest_.inner] - threads_.tail);
+    gpu_.either(isWhole, {}, emitChunk, [&] {
+      emitTail(first);
+      return SmallVector<Value>();
     });
+  });
+}
+
+void GpuGroupEmitter::emitTail(Value first) {
+  k_.loop(first, k_.constant(nest_.sizes[nest_.inner]), 1, [&](Value index) {
+    index_[nest_.inner] = index;
+    emitInner(Roots(results()));
+    storeInnerResults();
+    flush();
   });
 }
 
@@ -147,8 +189,9 @@ void GpuGroupEmitter::placeRow() {
 }
 
 // The chunk with this number, all reduced factors counted together.
-GpuGroupEmitter::Chunk GpuGroupEmitter::chunkOf(Value number, bool isChecked) {
+GpuGroupEmitter::Chunk GpuGroupEmitter::chunkOf(Value number) {
   Chunk chunk;
+  chunk.width = threads_.width;
   SmallVector<int64_t> sizes;
   for (int factor : nest_.reduced)
     sizes.push_back(nest_.sizes[factor]);
@@ -157,8 +200,29 @@ GpuGroupEmitter::Chunk GpuGroupEmitter::chunkOf(Value number, bool isChecked) {
   chunk.first = k_.delinearize(number, sizes);
   if (!sizes.empty())
     chunk.first.back() = k_.mul(chunk.first.back(), threads_.width);
-  if (isChecked)
-    chunk.valid = gpu_.isBelow(number, threads_.chunks);
+  return chunk;
+}
+
+GpuGroupEmitter::Chunk GpuGroupEmitter::tailOf(Value number) {
+  Chunk chunk;
+  SmallVector<int64_t> sizes;
+  for (int factor : nest_.reduced)
+    sizes.push_back(nest_.sizes[factor]);
+  Value whole = k_.constant(sizes.back() - threads_.tail);
+  sizes.back() = threads_.tail;
+  chunk.first = k_.delinearize(number, sizes);
+  chunk.first.back() = k_.add(chunk.first.back(), whole);
+  return chunk;
+}
+
+GpuGroupEmitter::Chunk GpuGroupEmitter::inRegister(int64_t i, int64_t count,
+                                                   llvm::function_ref<Chunk(Value)> make) {
+  int64_t before = i * threads_.threadsPerRow;
+  Value number = k_.add(inRow_, k_.constant(before));
+  Chunk chunk = make(number);
+  if (before + threads_.threadsPerRow > count)
+    chunk.valid = gpu_.isBelow(number, count);
+  chunk.valid = gpu_.both(hasRow_, chunk.valid);
   return chunk;
 }
 
@@ -192,14 +256,35 @@ SmallVector<Value> GpuGroupEmitter::emitPass(const Pass &pass) {
       accumulate(pass, chunk, sums);
     return sums;
   }
-  Value end = k_.constant(threads_.chunks);
+  auto chunk = [&](Value number) { return chunkOf(number); };
+  auto tail = [&](Value number) { return tailOf(number); };
+  int64_t rest = threads_.unroll == 1
+                     ? 0
+                     : threads_.chunks % (int64_t(threads_.unroll) * threads_.threadsPerRow);
+  foldChunks(pass, 0, threads_.chunks - rest, threads_.unroll, chunk, sums);
+  foldChunks(pass, threads_.chunks - rest, threads_.chunks, 1, chunk, sums);
+  foldChunks(pass, 0, threads_.tails, 1, tail, sums);
+  return sums;
+}
+
+void GpuGroupEmitter::foldChunks(const Pass &pass, int64_t from, int64_t to, int unroll,
+                                 llvm::function_ref<Chunk(Value)> make, SmallVector<Value> &sums) {
+  if (from == to)
+    return;
+  Value end = k_.constant(to);
   if (hasRow_)
     end = gpu_.choose(hasRow_, end, k_.constant(0));
-  return gpu_.foldBy(threads_.threadsPerRow, inRow_, end, sums,
+  int64_t apart = threads_.threadsPerRow;
+  sums = gpu_.foldBy(unroll * apart, k_.add(inRow_, k_.constant(from)), end, sums,
                      [&](Value number, ValueRange carried) {
                        SmallVector<Value> inside(carried);
-                       Chunk chunk = chunkOf(number, /*isChecked=*/false);
-                       accumulate(pass, chunk, inside);
+                       SmallVector<Chunk> chunks;
+                       for (int i = 0; i < unroll; ++i)
+                         chunks.push_back(make(k_.add(number, k_.constant(i * apart))));
+                       for (Chunk &chunk : chunks)
+                         preload(chunk, nest_.reduced);
+                       for (Chunk &chunk : chunks)
+                         accumulate(pass, chunk, inside);
                        return inside;
                      });
 }
@@ -241,12 +326,13 @@ void GpuGroupEmitter::exchangeWarps(const Pass &pass, SmallVector<Value> &sums) 
 void GpuGroupEmitter::emitRows() {
   planPasses();
   placeRow();
-  int64_t perThread = threads_.inRegisters ? threads_.chunksPerThread() : 0;
-  for (int64_t i = 0; i < perThread; ++i) {
-    int64_t before = i * threads_.threadsPerRow;
-    bool isChecked = before + threads_.threadsPerRow > threads_.chunks;
-    registers_.push_back(chunkOf(k_.add(inRow_, k_.constant(before)), isChecked));
-    registers_.back().valid = gpu_.both(hasRow_, registers_.back().valid);
+  if (threads_.inRegisters) {
+    for (int64_t i = 0; i < threads_.chunksPerThread(); ++i)
+      registers_.push_back(
+          inRegister(i, threads_.chunks, [&](Value number) { return chunkOf(number); }));
+    for (int64_t i = 0; i < threads_.tailsPerThread(); ++i)
+      registers_.push_back(
+          inRegister(i, threads_.tails, [&](Value number) { return tailOf(number); }));
   }
   valid_ = hasRow_;
   for (const Pass &pass : passes_) {

@@ -17,6 +17,7 @@ public:
 private:
   // `width` neighbouring elements, and what has been emitted of them.
   struct Chunk {
+    int width = 1;
     mlir::Value valid;                    // null: always
     llvm::SmallVector<mlir::Value> first; // indices of the factors that it moves along
     llvm::SmallVector<Values> lanes;      // the values of GroupEmitter::inner_, per lane
@@ -33,10 +34,15 @@ private:
   void emitRows() override;
   void emitColumns() override;
 
+  // Loads the chunk's vectors of all operands, ahead of the code of other chunks.
+  void preload(Chunk &chunk, llvm::ArrayRef<int> factors);
   // Calls `body` for each lane of the chunk, with the lane's indices and values; then writes what
   // it stored.
   void forEachLane(Chunk &chunk, llvm::ArrayRef<int> factors, llvm::function_ref<void()> body);
   mlir::Value loadElement(const Access &access) override;
+  mlir::Value loadVector(const Access &access);
+  // Whether the current chunk reads or writes the access as a vector.
+  bool isVector(const Access &access) const;
   void storeElement(mlir::Value scalar, const Access &access) override;
   // Builds a load where `valid_` holds, else zero.
   mlir::Value guarded(llvm::function_ref<mlir::Value()> load);
@@ -50,24 +56,39 @@ private:
     mlir::Value column, row; // of the current element, in the tile
   };
   void emitTiles();
+  // Pointwise: the elements of a row after its last whole chunk.
+  void emitTail(mlir::Value first);
   // Places the current element in the tile at its indices; sets `valid_`.
   void placeInTile(int columnFactor, int rowFactor, mlir::Value column, mlir::Value row);
   void readTiles();
 
   // Rows.
   void placeRow();
-  Chunk chunkOf(mlir::Value number, bool isChecked);
+  Chunk chunkOf(mlir::Value number);
+  // The element with this number among the tails of the row.
+  Chunk tailOf(mlir::Value number);
+  // The thread's `i`-th chunk or tail of a row in registers.
+  Chunk inRegister(int64_t i, int64_t count, llvm::function_ref<Chunk(mlir::Value)> make);
   llvm::SmallVector<mlir::Value> neutralSums(const Pass &pass);
   void accumulate(const Pass &pass, Chunk &chunk, llvm::SmallVector<mlir::Value> &sums);
   llvm::SmallVector<mlir::Value> emitPass(const Pass &pass);
+  // The chunks [from, to) of a row, made by `make`, of which a trip takes `unroll`.
+  void foldChunks(const Pass &pass, int64_t from, int64_t to, int unroll,
+                  llvm::function_ref<Chunk(mlir::Value)> make,
+                  llvm::SmallVector<mlir::Value> &sums);
   // Combines the sums of the threads of a row, in all of them.
   void exchange(const Pass &pass, llvm::SmallVector<mlir::Value> &sums);
   void exchangeWarps(const Pass &pass, llvm::SmallVector<mlir::Value> &sums);
   mlir::Value butterfly(graph::ReduceOp reduce, mlir::Value value, int lanes);
 
   // Columns: accumulators are per reduction and lane.
-  llvm::SmallVector<mlir::Value> sumColumns(Chunk &chunk, mlir::Value slice, mlir::Value valid);
-  void addRow(Chunk &chunk, mlir::Value row, llvm::SmallVector<mlir::Value> &sums);
+  llvm::SmallVector<mlir::Value> sumColumns(const Chunk &chunk, mlir::Value slice,
+                                            mlir::Value valid);
+  // The rows [from, to) of one slice, of which a trip takes `unroll`.
+  void foldRows(const Chunk &chunk, mlir::Value slice, mlir::Value valid, int64_t from, int64_t to,
+                int unroll, llvm::SmallVector<mlir::Value> &sums);
+  void placeInRow(mlir::Value row);
+  void addRow(Chunk &chunk, llvm::SmallVector<mlir::Value> &sums);
   llvm::SmallVector<mlir::Value> combineSlices(llvm::ArrayRef<mlir::Value> shared,
                                                mlir::Value column);
   void storeColumns(Chunk &chunk, llvm::ArrayRef<mlir::Value> sums);

@@ -16,8 +16,11 @@ constexpr int64_t kRegisterValues = 32; // per thread, of all operands of a row
 constexpr int64_t kMostPerThread = 16;  // elements of a row
 constexpr int64_t kBlockThreads = 128;  // the smallest block of short rows
 constexpr int64_t kMostThreads = 1024;
+constexpr int64_t kLoopThreads = 512; // of rows that are read several times
 constexpr int64_t kMostSlices = 16;
 constexpr int64_t kSharedBytes = 32 << 10;
+constexpr int64_t kBytesInFlight = 64; // per thread, wanted in loops
+constexpr int64_t kMostUnroll = 8;
 
 int64_t bytesOf(const Access &access) {
   return std::max<int64_t>(1, access.element.getIntOrFloatBitWidth() / 8);
@@ -48,25 +51,45 @@ private:
     llvm::for_each(nest_.results, body);
   }
 
-  // The most elements that divide the factor's size, of which an access takes at most `bytes`.
-  void chooseWidth(int factor, int64_t bytes) {
+  // The most elements of which an access takes at most `bytes`, such that some access is a vector.
+  // Without a tail they divide the factor's size.
+  void chooseWidth(int factor, int64_t bytes, bool hasTail) {
     gpu_.inner = factor;
     if (factor < 0 || nest_.sizes[factor] == 0)
       return;
-    int64_t smallest = 0;
+    int64_t smallest = 0, size = nest_.sizes[factor];
     forEachAccess([&](const Access &access) {
       if (access.strides[factor] == 1)
         smallest = smallest ? std::min(smallest, bytesOf(access)) : bytesOf(access);
     });
     int64_t width = smallest ? std::clamp<int64_t>(bytes / smallest, 1, kMostWidth) : 1;
-    while (nest_.sizes[factor] % width != 0)
+    while (width > 1 && !isWorth(width, hasTail ? size - size % width : size))
       width /= 2;
     gpu_.width = static_cast<int>(width);
+    gpu_.tail = size % width;
+  }
+
+  // Whether accesses of this width cover `size` elements, and some access is a vector.
+  bool isWorth(int64_t width, int64_t size) {
+    bool isVector = false;
+    forEachAccess([&](const Access &access) { isVector |= gpu_.isVector(access, width); });
+    return size > 0 && size % width == 0 && isVector;
+  }
+
+  // As many accesses as bring kBytesInFlight per thread, of operands with the rows and columns of
+  // the loop.
+  void chooseUnroll() {
+    int64_t bytes = 0;
+    for (const Access &access : nest_.operands)
+      if (gpu_.inner >= 0 && access.strides[gpu_.inner] != 0)
+        bytes += bytesOf(access) * gpu_.width;
+    gpu_.unroll = static_cast<int>(
+        std::clamp<int64_t>(kBytesInFlight / std::max<int64_t>(bytes, 1), 1, kMostUnroll));
   }
 
   void choosePointwise() {
     if (nest_.across < 0)
-      return chooseWidth(nest_.inner, kAccessBytes);
+      return chooseWidth(nest_.inner, kAccessBytes, /*hasTail=*/true);
     gpu_.inner = nest_.inner;
     gpu_.launch.threads = kThreads;
     gpu_.launch.blocks = llvm::divideCeil(nest_.sizes[nest_.inner], kGpuTile);
@@ -84,24 +107,33 @@ private:
   }
 
   void chooseRows() {
-    chooseWidth(nest_.reduced.empty() ? -1 : nest_.reduced.back(), kAccessBytes);
+    chooseWidth(nest_.reduced.empty() ? -1 : nest_.reduced.back(), kAccessBytes, /*hasTail=*/true);
+    chooseUnroll();
     int64_t length = nest_.size(nest_.reduced), rows = nest_.size(nest_.outer);
-    gpu_.chunks = length / gpu_.width;
+    if (gpu_.tail > 0)
+      gpu_.tails = length / nest_.sizes[gpu_.inner] * gpu_.tail;
+    gpu_.chunks = (length - gpu_.tails) / gpu_.width;
     int64_t perThread = std::clamp<int64_t>(kRegisterValues / rowOperands(), 1, kMostPerThread);
     perThread = std::max<int64_t>(perThread, gpu_.width);
     int64_t wanted = llvm::bit_ceil<uint64_t>(llvm::divideCeil(length, perThread));
     // A warp reads neighbouring elements even if fewer threads could hold the row.
     int64_t together = std::min<int64_t>(kWarp, llvm::bit_ceil<uint64_t>(gpu_.chunks));
-    int64_t threads = std::clamp(std::max(wanted, together), int64_t(1), kMostThreads);
+    // A row that is read once, or that no block could hold, needs no more threads than keep the
+    // memory busy.
+    int64_t most = !nest_.rereadsRows      ? kThreads
+                   : wanted > kMostThreads ? kLoopThreads
+                                           : kMostThreads;
+    int64_t threads = std::clamp(std::max(wanted, together), int64_t(1), most);
     gpu_.threadsPerRow = static_cast<int>(threads);
     gpu_.rowsPerBlock = static_cast<int>(std::max<int64_t>(1, kBlockThreads / threads));
-    gpu_.inRegisters = gpu_.chunksPerThread() * gpu_.width <= perThread;
+    gpu_.inRegisters = gpu_.chunksPerThread() * gpu_.width + gpu_.tailsPerThread() <= perThread;
     gpu_.launch.threads = gpu_.threadsPerRow * gpu_.rowsPerBlock;
     gpu_.launch.blocks = llvm::divideCeil(rows, gpu_.rowsPerBlock);
   }
 
   void chooseColumns() {
-    chooseWidth(nest_.inner, kColumnBytes);
+    chooseWidth(nest_.inner, kColumnBytes, /*hasTail=*/false);
+    chooseUnroll();
     gpu_.chunks = nest_.sizes[nest_.inner] / gpu_.width;
     int64_t rows = nest_.size(nest_.reduced), slices = kMostSlices;
     while (slices > 1 &&
@@ -119,11 +151,11 @@ private:
 
 } // namespace
 
-bool GpuNest::isVector(const Access &access) const {
-  if (width == 1 || access.strides[inner] != 1 || access.offset % width != 0)
+bool GpuNest::isVector(const Access &access, int64_t elements) const {
+  if (elements == 1 || access.strides[inner] != 1 || access.offset % elements != 0)
     return false;
   for (auto [factor, stride] : llvm::enumerate(access.strides))
-    if (static_cast<int>(factor) != inner && stride % width != 0)
+    if (static_cast<int>(factor) != inner && stride % elements != 0)
       return false;
   return true;
 }

@@ -5,9 +5,13 @@
 //              of the grid. Operands that are contiguous across the rows (a transpose) are read in
 //              tiles, through shared memory
 //   Rows       `threadsPerRow` threads compute one row: short rows share a block, long rows have
-//              one of their own. A row stays in registers if its part of each thread is small
+//              one of their own. A row stays in registers if its part of each thread is small, and
+//              is read once if no pass after the first needs it
 //   Columns    a warp reads `width` neighbouring columns per thread; `slices` warps of a block take
 //              turns at the rows, and their sums are added in a fixed order
+//
+// Loops over long rows and over columns take `unroll` accesses of each operand per trip, so that
+// enough loads are in flight to hide the latency of memory.
 #pragma once
 
 #include "passes/codegen/nest/GroupNest.h"
@@ -32,15 +36,20 @@ struct GpuNest {
   int inner = -1;     // the factor along which accesses are vectors, -1: none
   int width = 1;      // elements of an access
   int64_t chunks = 1; // accesses along a row (Rows, over all reduced factors) or across the columns
+  int64_t tail = 0;   // Pointwise and Rows: elements of the inner factor after whole accesses
+  int64_t tails = 0;  // Rows: those of all reduced factors
+  int unroll = 1;     // accesses of each operand in one trip of a loop
   int threadsPerRow = 1, rowsPerBlock = 1; // Rows; a power of two
   bool inRegisters = true;                 // Rows
   int slices = 1;                          // Columns; a power of two
   Launch launch;                           // without shared memory
 
   // Whether the access reads or writes `width` elements that are neighbours and aligned.
-  bool isVector(const Access &access) const;
-  // The accesses along a row of one thread.
+  bool isVector(const Access &access) const { return isVector(access, width); }
+  bool isVector(const Access &access, int64_t elements) const;
+  // The accesses along a row of one thread, and the elements that it takes of the tails.
   int64_t chunksPerThread() const { return llvm::divideCeil(chunks, threadsPerRow); }
+  int64_t tailsPerThread() const { return llvm::divideCeil(tails, threadsPerRow); }
 };
 
 // The division of a nest among threads. `sumBytes` is the size of the accumulators of one column.

@@ -182,17 +182,16 @@ private:
     for (int factor = 0; factor < static_cast<int>(nest_.sizes.size()); ++factor)
       (reducedMask >> factor & 1 ? nest_.reduced : parallel).push_back(factor);
     int maxStage = 0;
-    bool usesRows = false; // elements of the reduced dims are computed from their own reduction
     for (auto &[value, stage] : nest_.stage) {
       maxStage = std::max(maxStage, stage);
-      usesRows |=
+      nest_.rereadsRows |=
           stage > 0 && (nest_.factors.lookup(value) & reducedMask) && !graph::splatValue(value);
     }
     int last = static_cast<int>(nest_.sizes.size()) - 1;
     if (maxStage == 0)
       nest_.kind = GroupNest::Kind::Pointwise;
-    else if (nest_.reduced.empty() || nest_.reduced.back() == last || maxStage > 1 || usesRows ||
-             parallel.empty() || !isContiguous(last))
+    else if (nest_.reduced.empty() || nest_.reduced.back() == last || maxStage > 1 ||
+             nest_.rereadsRows || parallel.empty() || !isContiguous(last))
       nest_.kind = GroupNest::Kind::Rows;
     else
       nest_.kind = GroupNest::Kind::Columns;

@@ -35,9 +35,10 @@ struct GroupNest {
   // Pointwise: the factor of `outer` in which an operand is contiguous that `inner` strides through
   // (a transpose), -1: none. The parallel range counts it in tiles of kTile.
   int across = -1;
-  llvm::SmallVector<int> reduced;                // R, major to minor
-  llvm::SmallVector<Access> operands;            // per block argument
-  llvm::SmallVector<Access> results;             // per yielded value
+  llvm::SmallVector<int> reduced;     // R, major to minor
+  bool rereadsRows = false;           // Rows: elements of a row depend on a reduction of the row
+  llvm::SmallVector<Access> operands; // per block argument
+  llvm::SmallVector<Access> results;  // per yielded value
   llvm::DenseMap<mlir::Value, uint64_t> factors; // per value its factors, as a bit set
   llvm::DenseMap<mlir::Value, int> iota;         // of an iota, the factor that it counts
   // Per value the number of passes over R that must end before it can be computed.

@@ -60,6 +60,24 @@ const char *kLayerNorm =
   return %r#0, %r#1, %r#2 : tensor<NxMxf32>, tensor<Nxf32>, tensor<NxMxf32>
 })";
 
+// The maximum of a row and the sum of its chosen elements, of 16-bit floats: a row is read once.
+const char *kLossSums = R"(func.func @f(%x: tensor<NxMxbf16>, %l: tensor<Nxi64>)
+    -> (tensor<Nxf32>, tensor<Nxf32>) {
+  %r:2 = graph.fusion (%a = %x : tensor<NxMxbf16>, %k = %l : tensor<Nxi64>)
+      -> (tensor<Nxf32>, tensor<Nxf32>) {
+    %w = graph.cast %a : tensor<NxMxbf16> -> tensor<NxMxf32>
+    %i = graph.iota dim 1 : tensor<NxMxi64>
+    %kb = graph.broadcast %k to [0] : tensor<Nxi64> -> tensor<NxMxi64>
+    %c = graph.compare ge %i, %kb : tensor<NxMxi64>
+    %z = graph.constant dense<0.0> : tensor<NxMxf32>
+    %p = graph.select %c, %w, %z : tensor<NxMxi1>, tensor<NxMxf32>
+    %s = graph.reduce sum %p over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    %m = graph.reduce max %w over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+    graph.yield %s, %m : tensor<Nxf32>, tensor<Nxf32>
+  }
+  return %r#0, %r#1 : tensor<Nxf32>, tensor<Nxf32>
+})";
+
 } // namespace
 
 TEST_CASE("a pointwise group with broadcasts computes what its ops mean") {
@@ -172,10 +190,8 @@ TEST_CASE("a whole tensor is reduced to one number") {
               .tolerance = 1e-5});
 }
 
-TEST_CASE("an optimizer step writes several tensors in place") {
-  checkSizes(
-      {.text =
-           R"(func.func @f(%p: tensor<NxMxf32>, %g: tensor<NxMxf32>, %m: tensor<NxMxf32>, %t: tensor<f32>)
+const char *const kOptimizerStep =
+    R"(func.func @f(%p: tensor<NxMxf32>, %g: tensor<NxMxf32>, %m: tensor<NxMxf32>, %t: tensor<f32>)
       -> (tensor<NxMxf32>, tensor<NxMxf32>) {
     %r:2 = graph.fusion (%pp = %p : tensor<NxMxf32>, %gg = %g : tensor<NxMxf32>, %mm = %m : tensor<NxMxf32>,
                          %tt = %t : tensor<f32>) -> (tensor<NxMxf32>, tensor<NxMxf32>) {
@@ -196,8 +212,25 @@ TEST_CASE("an optimizer step writes several tensors in place") {
       graph.yield %p1, %m3 : tensor<NxMxf32>, tensor<NxMxf32>
     }
     return %r#0, %r#1 : tensor<NxMxf32>, tensor<NxMxf32>
-  })",
-       .inPlace = {{0, 0}, {1, 2}}});
+  })";
+
+TEST_CASE("an optimizer step writes several tensors in place") {
+  checkSizes({.text = kOptimizerStep, .inPlace = {{0, 0}, {1, 2}}});
+}
+
+// The columns after the last whole access of a row are read and written on their own.
+TEST_CASE("rows with a pitch are computed up to their last element, in place too") {
+  checkSizes({.text = kOptimizerStep, .inPlace = {{0, 0}, {1, 2}}, .pitch = 8});
+  checkSizes({.text = cleave::test::kSoftmax, .inPlace = {{0, 0}}, .pitch = 8});
+  checkSizes({.text = kLayerNorm, .inPlace = {{0, 1}, {2, 0}}, .tolerance = 2e-5, .pitch = 16});
+  checkSizes({.text = kLossSums, .tolerance = 1e-4, .pitch = 8});
+  // A row that is longer than the registers of its threads.
+  for (int64_t pitch : {1, 8})
+    CHECK(worstDifference({.text = sized(kLossSums, 2, 9001),
+                           .tolerance = 1e-4,
+                           .low = -2,
+                           .high = 2,
+                           .pitch = pitch}) <= 1e-4);
 }
 
 TEST_CASE("scalars, truth values, integers and doubles") {

@@ -48,16 +48,37 @@ Tensor randomTensor(Type type, const KernelCase &testCase, std::mt19937 &random)
   return tensor;
 }
 
+// Elements from one row to the next: of tensors with rows, a multiple of `pitch`.
+int64_t rowLength(ArrayRef<int64_t> shape, int64_t pitch) {
+  return shape.empty() ? 1 : shape.size() == 1 ? shape.back() : llvm::alignTo(shape.back(), pitch);
+}
+
+program::ViewAttr viewOf(MLIRContext *context, int64_t buffer, ArrayRef<int64_t> shape,
+                         int64_t pitch) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size(); d-- > 1;)
+    strides[d - 1] = d + 1 == shape.size() ? rowLength(shape, pitch) : strides[d] * shape[d];
+  return program::ViewAttr::get(context, buffer, 0, strides);
+}
+
 // Memory that begins at a multiple of 64, as the kernels may assume.
 struct Memory {
-  explicit Memory(const Tensor &tensor)
-      : bytes(static_cast<char *>(
-            std::aligned_alloc(64, (tensor.size() * byteSize(tensor.type) + 127) / 64 * 64))) {
+  Memory(const Tensor &tensor, int64_t pitch)
+      : type(tensor.type), columns(tensor.shape.empty() ? 1 : tensor.shape.back()),
+        length(rowLength(tensor.shape, pitch)),
+        bytes(static_cast<char *>(
+            std::aligned_alloc(64, (placeOf(tensor.size()) * byteSize(type) + 127) / 64 * 64))) {
     for (int64_t i = 0; i < tensor.size(); ++i)
-      storeElement(tensor.type, bytes + i * byteSize(tensor.type), tensor.values[i]);
+      storeElement(type, bytes + placeOf(i) * byteSize(type), tensor.values[i]);
   }
-  Memory(Memory &&other) : bytes(std::exchange(other.bytes, nullptr)) {}
+  int64_t placeOf(int64_t i) const { return columns ? i / columns * length + i % columns : i; }
+  double at(int64_t i) const { return loadElement(type, bytes + placeOf(i) * byteSize(type)); }
+  Memory(Memory &&other)
+      : type(other.type), columns(other.columns), length(other.length),
+        bytes(std::exchange(other.bytes, nullptr)) {}
   ~Memory() { std::free(bytes); }
+  ElementType type;
+  int64_t columns, length; // of a row, and from one to the next
   char *bytes;
 };
 
@@ -72,14 +93,14 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     operands.push_back(llvm::is_contained(testCase.transposed, static_cast<int>(i))
                            ? program::ViewAttr::get(b.getContext(), buffers, 0, {1, shape[0]})
-                           : program::denseView(b.getContext(), buffers, shape));
+                           : viewOf(b.getContext(), buffers, shape, testCase.pitch));
     ++buffers;
   }
   for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
     auto place = testCase.inPlace.find(i);
     int64_t buffer = place == testCase.inPlace.end() ? buffers++ : place->second;
     results.push_back(
-        program::denseView(b.getContext(), buffer, cast<RankedTensorType>(type).getShape()));
+        viewOf(b.getContext(), buffer, cast<RankedTensorType>(type).getShape(), testCase.pitch));
   }
   auto kernel = program::KernelOp::create(b, function.getLoc(), b.getStringAttr("kernel"),
                                           b.getI64IntegerAttr(buffers), b.getArrayAttr(operands),
@@ -93,10 +114,9 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
   return kernel;
 }
 
-double difference(const Tensor &expected, const char *found, double worst) {
+double difference(const Tensor &expected, const Memory &found, double worst) {
   for (int64_t i = 0; i < expected.size(); ++i) {
-    double a = expected.values[i],
-           b = loadElement(expected.type, found + i * byteSize(expected.type));
+    double a = expected.values[i], b = found.at(i);
     if (a == b || (std::isnan(a) && std::isnan(b)))
       continue;
     double d = std::fabs(a - b) / std::max(1.0, std::fabs(a));
@@ -113,7 +133,7 @@ double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase,
   std::vector<Memory> memory;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     operands.push_back(randomTensor(argument.getType(), testCase, random));
-    memory.emplace_back(operands.back());
+    memory.emplace_back(operands.back(), testCase.pitch);
   }
   SmallVector<Tensor> inputs;
   for (Value operand : op.getOperands())
@@ -122,7 +142,7 @@ double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase,
   for (auto [i, tensor] : llvm::enumerate(expected))
     if (!testCase.inPlace.count(i)) {
       Tensor garbage(tensor.type, tensor.shape, 77);
-      memory.emplace_back(garbage);
+      memory.emplace_back(garbage, testCase.pitch);
     }
   std::vector<void *> pointers;
   for (const Memory &m : memory)
@@ -133,7 +153,7 @@ double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase,
       return std::numeric_limits<double>::infinity();
   double worst = 0;
   for (auto [i, tensor] : llvm::enumerate(expected))
-    worst = difference(tensor, memory[kernel.getResultView(i).getBuffer()].bytes, worst);
+    worst = difference(tensor, memory[kernel.getResultView(i).getBuffer()], worst);
   return worst;
 }
 

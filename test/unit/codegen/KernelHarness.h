@@ -24,6 +24,8 @@ struct KernelCase {
   double low = -2, high = 2;
   // Operands that lie in memory with their two dims exchanged.
   std::vector<int> transposed = {};
+  // Rows of all matrices are this many elements apart, or a multiple of it.
+  int64_t pitch = 1;
 };
 
 // Replaces N and M by sizes, so that one text serves for all shapes.

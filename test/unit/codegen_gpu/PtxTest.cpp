@@ -202,8 +202,8 @@ std::vector<Pattern> patterns() {
       {"norm of short rows", 32, kNorm, 512, 64},
       {"norm of rows in registers", 36, kNorm, 64, 4096},
       {"softmax in registers", 40, kSoftmax, 64, 4096},
-      {"softmax of long rows", 36, kSoftmax, 64, 50257},
-      {"column sums", 36, kColumns, 4096, 768},
+      {"softmax of long rows", 40, kSoftmax, 64, 50257},
+      {"column sums", 40, kColumns, 4096, 768},
       {"total", 32, kTotal, 64, 1024},
       {"transpose", 24, kTranspose, 512, 512},
       {"update in place", 40, kUpdate, 512, 512, {"f32", "bf16", "f16"}, {{0, 0}, {1, 1}}},
@@ -349,6 +349,7 @@ void checkPtx(const std::vector<Pattern> &all) {
       if (std::getenv("CLEAVE_SHOW"))
         std::printf("%-28s %-7s %3d registers, %d bytes spilled\n", pattern.name.c_str(),
                     target.name.c_str(), most, spilled);
+      INFO(pattern.name << " for " << target.name);
       CHECK(most <= pattern.registers);
     }
 }

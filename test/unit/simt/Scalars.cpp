@@ -179,7 +179,8 @@ static double evaluateFloatIntrinsic(unsigned id, llvm::ArrayRef<double> x) {
   case llvm::Intrinsic::minnum:
     return std::fmin(x[0], x[1]);
   default:
-    throw Fault("an unknown function of floats");
+    throw Fault("calls " + llvm::Intrinsic::getBaseName(id).str() +
+                ", which the interpreter does not know");
   }
 }
 

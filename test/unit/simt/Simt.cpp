@@ -198,6 +198,9 @@ private:
     case llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
       result = {static_cast<uint64_t>(thread.who.block)};
       break;
+    case llvm::Intrinsic::vector_reduce_fadd:
+      result = sumOf(thread, call);
+      break;
     case llvm::Intrinsic::assume:
     case llvm::Intrinsic::experimental_noalias_scope_decl:
       break;
@@ -255,6 +258,16 @@ private:
       result.push_back(body(x));
     }
     return result;
+  }
+
+  // The lanes of the second argument, added to the first in their order.
+  Scalars sumOf(Thread &thread, const llvm::CallInst &call) {
+    Scalars sum = valueOf(thread, call.getArgOperand(0));
+    for (uint64_t lane : valueOf(thread, call.getArgOperand(1))) {
+      double total = toDouble(call.getType(), sum[0]) + toDouble(call.getType(), lane);
+      sum[0] = fromDouble(call.getType(), total);
+    }
+    return sum;
   }
 
   Scalars compute(Thread &thread, const llvm::Instruction &op) {
