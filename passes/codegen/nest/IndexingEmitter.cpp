@@ -1,5 +1,4 @@
-// A table has the form [batch, outer, rows, inner], the chosen rows the form [batch, outer,
-// indices, inner].
+// Loops over the chosen rows of a gather, and over the rows or columns of a scatter's result.
 #include "passes/codegen/nest/IndexingEmitter.h"
 
 #include "dialects/graph/Pointwise.h"
@@ -10,16 +9,8 @@ using namespace mlir;
 
 namespace cleave::codegen {
 
-namespace {
-
 // Points of a fine-grained scatter that keep a GPU busy.
-constexpr int64_t kFinePoints = 1 << 16;
-
-struct Table {
-  int64_t batch = 1, outer = 1, rows = 1, inner = 1;
-  int64_t indices = 1; // in each batch
-  Type element, indexElement;
-};
+static constexpr int64_t kFinePoints = 1 << 16;
 
 Table tableOf(Value table, Value indices, int64_t dim, int64_t batch) {
   Table t;
@@ -35,13 +26,12 @@ Table tableOf(Value table, Value indices, int64_t dim, int64_t batch) {
   return t;
 }
 
-Value divide(KernelBuilder &k, Value value, int64_t divisor) {
+static Value divide(KernelBuilder &k, Value value, int64_t divisor) {
   if (divisor == 1)
     return value;
   return arith::DivUIOp::create(k.builder(), k.loc(), value, k.constant(divisor));
 }
 
-// Index `i` of the batch to which the block `o` of [batch, outer] belongs.
 Value loadIndex(KernelBuilder &k, const Table &t, int64_t argument, Value o, Value i) {
   Value position = t.batch == 1 ? i : k.add(k.mul(divide(k, o, t.outer), t.indices), i);
   Value index = k.load(argument, position, t.indexElement);
@@ -54,6 +44,8 @@ Value isBetween(KernelBuilder &k, Value index, Value from, Value to) {
   Value below = arith::CmpIOp::create(b, k.loc(), arith::CmpIPredicate::slt, index, to);
   return arith::AndIOp::create(b, k.loc(), above, below);
 }
+
+namespace {
 
 void emitGather(KernelBuilder &k, const Table &t, int64_t table, int64_t indices, int64_t result) {
   OpBuilder &b = k.builder();

@@ -84,6 +84,33 @@ TEST_CASE("gather and scatter in batches, and every way to combine") {
   }
 }
 
+// Many indices in few rows, of rows of vectors and of odd length.
+TEST_CASE("a scatter adds many updates to a row in their order") {
+  for (const std::string inner : {"1", "7", "12", "1030"})
+    for (const std::string kind : {"sum", "max"}) {
+      INFO(kind << " of rows of " << inner);
+      const std::string updates = "tensor<2x300x" + inner + "xf32>",
+                        table = "tensor<2x9x" + inner + "xf32>";
+      CHECK(worstDifference({.text = oneOp("%u: " + updates + ", %i: tensor<2x300xi64>",
+                                           "graph.scatter " + kind +
+                                               " %u at %i dim 1 {batch = 1 : i64} : " + updates +
+                                               ", tensor<2x300xi64> -> " + table,
+                                           table),
+                             .tolerance = 1e-5,
+                             .low = -2,
+                             .high = 12}) <= 1e-5);
+    }
+  for (const std::string type : {"bf16", "i32", "f64"})
+    CHECK(
+        worstDifference({.text = oneOp("%u: tensor<259x16x" + type + ">, %i: tensor<259xi32>",
+                                       "graph.scatter max %u at %i dim 0 : tensor<259x16x" + type +
+                                           ">, tensor<259xi32> -> tensor<2000x16x" + type + ">",
+                                       "tensor<2000x16x" + type + ">"),
+                         .tolerance = 0,
+                         .low = -2,
+                         .high = 2100}) == 0);
+}
+
 TEST_CASE("scans and sorting along every dim") {
   for (const std::string element : {"f32", "f16", "i32", "ui8", "i64"})
     for (const std::string shape : {"3x17x4x", "1x1x1x", "2x64x1x"}) {
