@@ -137,12 +137,18 @@ TEST_CASE("scans and sorting along every dim") {
     }
 }
 
-static std::string pool(const std::string &kind, const std::string &attributes, bool gradient) {
+struct PoolCase {
+  std::string kernel, strides, dilations, padsLow, padsHigh, in, out;
+};
+static const PoolCase kDilated = {"3, 2", "2, 1", "1, 2", "1, 0", "1, 1", "7x6", "4x5"};
+
+static std::string pool(const std::string &kind, const std::string &attributes, bool gradient,
+                        const PoolCase &sizes = kDilated) {
   std::string window =
-      "{kernel = array<i64: 3, 2>, strides = array<i64: 2, 1>, dilations = array<i64: 1, 2>, "
-      "pads_low = array<i64: 1, 0>, pads_high = array<i64: 1, 1>" +
-      attributes + "}";
-  std::string in = "tensor<2x3x7x6xf32>", out = "tensor<2x3x4x5xf32>";
+      "{kernel = array<i64: " + sizes.kernel + ">, strides = array<i64: " + sizes.strides +
+      ">, dilations = array<i64: " + sizes.dilations + ">, pads_low = array<i64: " + sizes.padsLow +
+      ">, pads_high = array<i64: " + sizes.padsHigh + ">" + attributes + "}";
+  std::string in = "tensor<2x3x" + sizes.in + "xf32>", out = "tensor<2x3x" + sizes.out + "xf32>";
   if (!gradient)
     return "func.func @f(%x: " + in + ") -> " + out + " { %r = graph.pool " + kind + " %x " +
            window + " : " + in + " -> " + out + " return %r : " + out + " }";
@@ -158,4 +164,17 @@ TEST_CASE("pooling and its gradient, with padding, strides and dilation") {
     CHECK(worstDifference(
               {.text = pool("average", ", count_padding", gradient), .tolerance = 1e-6}) <= 1e-6);
   }
+}
+
+TEST_CASE("gradients of pools whose windows overlap, leave gaps, crop, or are many") {
+  const PoolCase cases[] = {{"3, 3", "2, 2", "1, 1", "1, 1", "1, 1", "8x9", "4x5"},
+                            {"2, 2", "3, 3", "1, 1", "0, 0", "0, 0", "8x9", "3x3"},
+                            {"3, 2", "1, 2", "2, 3", "2, 4", "2, 0", "6x7", "6x4"},
+                            {"2, 2", "2, 2", "1, 1", "-3, -1", "0, 0", "9x9", "3x4"},
+                            {"2, 2", "1, 1", "1, 1", "0, 0", "0, 0", "92x92", "91x91"}};
+  for (const PoolCase &sizes : cases)
+    for (const char *kind : {"max", "average"}) {
+      INFO(kind << " of " << sizes.in << " by " << sizes.kernel << " at " << sizes.padsLow);
+      CHECK(worstDifference({.text = pool(kind, "", true, sizes), .tolerance = 1e-6}) <= 1e-6);
+    }
 }

@@ -30,7 +30,7 @@ const Large kModels[] = {
     {{"llama3-8b", kLoss, {{"batch", 4}, {"seq", 2048}}, {{"layers", 2}}}, 0},
     {{"mixtral-8x7b", kLoss, {{"batch", 4}, {"seq", 1024}}, {{"layers", 1}}}, 0},
     {{"vit_l_16", kLoss, {{"batch", 64}}, {{"layers", 2}}}, 0},
-    {{"resnet50", kLoss, {{"batch", 256}}, {{"classes", 1000}}}, 3},
+    {{"resnet50", kLoss, {{"batch", 256}}, {{"classes", 1000}}}, 2},
 };
 
 plan::Plan planOf(const ModelCase &model) {
