@@ -2,6 +2,7 @@
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -17,7 +18,43 @@ static int64_t sumBytes(graph::FusionOp fusion) {
 
 GpuGroupEmitter::GpuGroupEmitter(GpuKernel &kernel, graph::FusionOp fusion, const GroupNest &nest)
     : GroupEmitter(kernel, fusion, nest), gpu_(kernel),
-      threads_(gpuNestOf(nest, sumBytes(fusion))) {}
+      threads_(gpuNestOf(nest, sumBytes(fusion))) {
+  findShortValues();
+}
+
+// -- elements -------------------------------------------------------------------------------------
+
+void GpuGroupEmitter::findShortValues() {
+  auto isShort = [&](Value value) {
+    Type element = graph::elementTypeOf(value);
+    if (!isa<FloatType>(element)) // a comparison needs the exact number
+      return false;
+    if (element.getIntOrFloatBitWidth() == 16)
+      return true;
+    return !value.use_empty() && llvm::all_of(value.getUsers(), [&](Operation *user) {
+      return user->getNumResults() == 1 && !isa<graph::ReduceOp>(user) &&
+             short_.contains(user->getResult(0));
+    });
+  };
+  for (Operation &op : llvm::reverse(body_.without_terminator()))
+    if (isShort(op.getResult(0)))
+      short_.insert(op.getResult(0));
+}
+
+Value GpuGroupEmitter::emitOp(Operation *op) {
+  OpBuilder &b = k_.builder();
+  Block *block = b.getInsertionBlock();
+  Block::iterator end = b.getInsertionPoint();
+  Operation *before = end == block->begin() ? nullptr : &*std::prev(end);
+  Value result = GroupEmitter::emitOp(op);
+  if (short_.contains(op->getResult(0)))
+    for (Operation &emitted :
+         llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), end))
+      if (isa<arith::DivFOp, math::ExpOp, math::TanhOp, math::ErfOp>(emitted))
+        emitted.setAttr("fastmath",
+                        arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::afn));
+  return result;
+}
 
 // -- chunks ---------------------------------------------------------------------------------------
 

@@ -30,6 +30,8 @@ private:
     llvm::SmallVector<mlir::Value> elements;
   };
 
+  // Fills `short_`.
+  void findShortValues();
   void emitPointwise() override;
   void emitRows() override;
   void emitColumns() override;
@@ -39,6 +41,7 @@ private:
   // Calls `body` for each lane of the chunk, with the lane's indices and values; then writes what
   // it stored.
   void forEachLane(Chunk &chunk, llvm::ArrayRef<int> factors, llvm::function_ref<void()> body);
+  mlir::Value emitOp(mlir::Operation *op) override;
   mlir::Value loadElement(const Access &access) override;
   mlir::Value loadVector(const Access &access);
   // Whether the current chunk reads or writes the access as a vector.
@@ -95,6 +98,9 @@ private:
 
   GpuKernel &gpu_;
   GpuNest threads_;
+  // Values that reach memory and reductions as 16-bit floats only. Their functions and quotients
+  // are approximate, with an error far below that of the rounding.
+  llvm::DenseSet<mlir::Value> short_;
   Chunk *chunk_ = nullptr; // the current one
   int lane_ = 0;
   mlir::Value valid_;                  // whether this thread may load; null: it may

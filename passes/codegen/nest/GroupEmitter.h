@@ -52,6 +52,8 @@ protected:
   // Whether an earlier pass wrote the value to memory, and its element at the current indices.
   virtual bool isKept(mlir::Value value) const { return false; }
   virtual mlir::Value loadKept(mlir::Value value) { return {}; }
+  // Emits the scalar code of one op.
+  virtual mlir::Value emitOp(mlir::Operation *op);
   // An element of an operand or result at the current indices.
   virtual mlir::Value loadElement(const Access &access);
   virtual void storeElement(mlir::Value scalar, const Access &access);
@@ -82,7 +84,6 @@ private:
   // The values that `roots` depend on and that have not been emitted, operands first.
   Roots needed(llvm::ArrayRef<mlir::Value> roots);
   mlir::Value emitValue(mlir::Value value);
-  mlir::Value emitOp(mlir::Operation *op);
   bool isAvailable(mlir::Value value) const;
   bool isReduction(mlir::Operation *op) const;
 };
