@@ -224,6 +224,7 @@ private:
     assign(out.mutable_pads_high(), conv.getPadsHigh());
     out.set_groups(conv.getGroups());
     out.set_tf32(conv.getTf32());
+    out.set_channels_last(conv.getChannelsLast());
     if (Value workspace = conv.getWorkspace())
       out.add_workspace(number(workspace));
   }

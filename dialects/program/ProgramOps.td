@@ -203,8 +203,9 @@ def Program_MatmulOp : Program_Instruction<"matmul",
 def Program_ConvolutionOp : Program_Instruction<"convolution",
     "A graph.conv: `output` from `input` and `weight`. `input_gradient` computes the gradient in "
     "`input` from the gradient in `output` and `weight`, `weight_gradient` the gradient in "
-    "`weight` from the gradient in `output` and `input`. All three tensors are dense. `workspace` and "
-    "`tf32` are those of program.matmul.",
+    "`weight` from the gradient in `output` and `input`. All three tensors are dense and row-major; with "
+    "`channels_last`, their second dim is the innermost one in memory. `workspace` and `tf32` are those "
+    "of program.matmul.",
     "program.convolution forward %a [1, 1, 16], %b [1, 1, 3], %c [1, 1, 14]\n"
     "          strides [1] dilations [1] pads [0], [0] groups 1",
     "    (C2) The three tensors have the same rank, at least 3.\n"
@@ -217,7 +218,8 @@ def Program_ConvolutionOp : Program_Instruction<"convolution",
                        DenseI64ArrayAttr:$input_shape, DenseI64ArrayAttr:$weight_shape,
                        DenseI64ArrayAttr:$output_shape, DenseI64ArrayAttr:$strides,
                        DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads_low,
-                       DenseI64ArrayAttr:$pads_high, I64Attr:$groups, UnitAttr:$tf32);
+                       DenseI64ArrayAttr:$pads_high, I64Attr:$groups, UnitAttr:$channels_last,
+                       UnitAttr:$tf32);
   let assemblyFormat = [{
     $kind $input $input_shape `,` $weight $weight_shape `,` $output $output_shape
     (`workspace` $workspace^)?

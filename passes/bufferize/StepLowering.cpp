@@ -17,6 +17,8 @@ namespace cleave::bufferize {
 
 StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program, Kind kind)
     : step_(step), program_(program), kind_(kind), isForGpus_(program::isForGpus(step)) {
+  if (isForGpus_)
+    channelsLast_ = analysis::ChannelsLast(step);
   if (mesh::MeshAttr mesh = mesh::meshOf(step))
     mesh_ = mesh::toMesh(mesh);
 }
@@ -90,7 +92,14 @@ void StepLowering::moveIn(Value value, const View &view) {
     tenants.push_back(value);
 }
 
+SmallVector<int64_t> StepLowering::chosenOrder(Value value) const {
+  return channelsLast_.contains(value) ? analysis::channelsLastOrder(graph::rankOf(value))
+                                       : SmallVector<int64_t>();
+}
+
 View StepLowering::newBuffer(Value value, StringRef suffix) {
+  if (SmallVector<int64_t> order = chosenOrder(value); !order.empty())
+    return newBufferIn(value, order);
   std::string name =
       value.getDefiningOp() ? value.getDefiningOp()->getName().stripDialect().str() : "value";
   std::vector<int64_t> shape = graph::staticShapeOf(value);
@@ -145,25 +154,26 @@ bool StepLowering::hasPitch(Value value) const {
 }
 
 View StepLowering::newBufferLike(Value value, ArrayRef<int64_t> strides) {
-  std::vector<int64_t> shape = graph::staticShapeOf(value);
-  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, shape.size())),
-                       inverse(shape.size()), stored;
+  SmallVector<int64_t> order = llvm::to_vector(llvm::seq<int64_t>(0, graph::rankOf(value)));
   llvm::stable_sort(order, [&](int64_t a, int64_t b) { return strides[a] > strides[b]; });
-  for (auto [i, dim] : llvm::enumerate(order)) {
-    inverse[dim] = i;
-    stored.push_back(shape[dim]);
-  }
+  return newBufferIn(value, order);
+}
+
+View StepLowering::newBufferIn(Value value, ArrayRef<int64_t> order) {
+  std::vector<int64_t> shape = graph::staticShapeOf(value);
+  SmallVector<int64_t> stored = applyPermutation(ArrayRef<int64_t>(shape), order);
   std::string name = value.getDefiningOp()->getName().stripDialect().str();
   Value buffer =
       program_.addBuffer(name, program::Role::Activation, graph::elementTypeOf(value), stored);
-  return View::dense(buffer, stored).transposed(inverse);
+  return View::dense(buffer, stored).transposed(invertPermutationVector(order));
 }
 
 View StepLowering::newGroupResult(graph::FusionOp fusion, unsigned result,
                                   ArrayRef<View> operands) {
   Value value = fusion.getResult(result);
-  if (!llvm::all_of(value.getUsers(),
-                    [](Operation *user) { return isa<graph::DotGeneralOp>(user); }))
+  if (channelsLast_.contains(value) || !llvm::all_of(value.getUsers(), [](Operation *user) {
+        return isa<graph::DotGeneralOp>(user);
+      }))
     return newBuffer(value);
   for (auto [i, operand] : llvm::enumerate(operands))
     if (readsElementwise(fusion, i, result))
@@ -184,8 +194,8 @@ View StepLowering::viewOf(Value value) {
   return view;
 }
 
-bool StepLowering::isWhole(const View &view) {
-  return view.offset == 0 && view.isDense() &&
+bool StepLowering::isWhole(const View &view, ArrayRef<int64_t> order) {
+  return view.offset == 0 && (order.empty() ? view : view.transposed(order)).isDense() &&
          view.size() == ProgramBuilder::elementsOf(view.buffer);
 }
 
@@ -198,7 +208,9 @@ cost::Strided StepLowering::orderOf(const View &view) const {
                                         : view.strided();
 }
 
-View StepLowering::copyToDense(const View &view) {
+View StepLowering::copyToDense(const View &view, ArrayRef<int64_t> order) {
+  if (!order.empty())
+    return copyToDense(view.transposed(order)).transposed(invertPermutationVector(order));
   View dense = View::dense(program_.addBuffer("dense", program::Role::Workspace,
                                               ProgramBuilder::elementOf(view.buffer), view.shape),
                            view.shape);
@@ -221,9 +233,9 @@ View StepLowering::denseViewOf(Value value) {
   return view.isDense() ? view : copyToDense(view);
 }
 
-View StepLowering::wholeViewOf(Value value) {
+View StepLowering::wholeViewOf(Value value, ArrayRef<int64_t> order) {
   View view = viewOf(value);
-  return isWhole(view) ? view : copyToDense(view);
+  return isWhole(view, order) ? view : copyToDense(view, order);
 }
 
 View StepLowering::resultView(Value result) {
@@ -231,9 +243,9 @@ View StepLowering::resultView(Value result) {
   return it == destinations_.end() ? newBuffer(result) : it->second;
 }
 
-View StepLowering::wholeResult(Value result) {
+View StepLowering::wholeResult(Value result, ArrayRef<int64_t> order) {
   auto it = destinations_.find(result);
-  return it != destinations_.end() && isWhole(it->second) ? it->second : newBuffer(result);
+  return it != destinations_.end() && isWhole(it->second, order) ? it->second : newBuffer(result);
 }
 
 void StepLowering::finishWhole(Value result, const View &made) {
@@ -331,9 +343,9 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
       bool isOnlyReader =
           llvm::count_if(operands, [&](const View &v) { return v.buffer == buffer; }) == 1;
       if (!inPlace && isOnlyReader && !taken.contains(buffer) && diesAt(operand, op) &&
-          (isWhole(operand) || pitched_.contains(buffer)) &&
           ProgramBuilder::elementOf(buffer) == graph::elementTypeOf(result) &&
-          readsElementwise(op, i, cast<OpResult>(result).getResultNumber()))
+          readsElementwise(op, i, cast<OpResult>(result).getResultNumber()) &&
+          (isWhole(operand, chosenOrder(result)) || pitched_.contains(buffer)))
         inPlace = operand;
     }
     results.push_back(inPlace
@@ -377,31 +389,39 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
 template <typename Op>
 static void addConvolution(ProgramBuilder &program, Op op, program::ConvolutionKind kind,
                            const View &input, const View &weight, const View &output,
-                           Value workspace, UnitAttr tf32) {
+                           Value workspace, bool isChannelsLast, UnitAttr tf32) {
   OpBuilder &b = program.builder();
   auto list = [&](ArrayRef<int64_t> values) { return b.getDenseI64ArrayAttr(values); };
   program.add<program::ConvolutionOp>(
       program::ConvolutionKindAttr::get(b.getContext(), kind), input.buffer, weight.buffer,
       output.buffer, workspace, list(input.shape), list(weight.shape), list(output.shape),
       list(op.getStrides()), list(op.getDilations()), list(op.getPadsLow()), list(op.getPadsHigh()),
-      op.getGroupsAttr(), tf32);
+      op.getGroupsAttr(), isChannelsLast ? b.getUnitAttr() : UnitAttr(), tf32);
+}
+
+static int64_t groupsOf(Operation *convolution) {
+  return convolution->getAttrOfType<IntegerAttr>("groups").getInt();
 }
 
 LogicalResult StepLowering::lowerConvolution(Operation *op) {
-  View first = wholeViewOf(op->getOperand(0)), second = wholeViewOf(op->getOperand(1));
-  View result = wholeResult(op->getResult(0));
+  const SmallVector<int64_t> order = chosenOrder(op->getResult(0));
+  View first = wholeViewOf(op->getOperand(0), order),
+       second = wholeViewOf(op->getOperand(1), order);
+  View result = wholeResult(op->getResult(0), order);
   const int64_t elementBytes = ProgramBuilder::elementOf(first.buffer).getIntOrFloatBitWidth() / 8;
-  Value workspace =
-      newWorkspace(convolutionWorkspace({first.shape, second.shape, result.shape}, elementBytes));
+  const bool isLast = !order.empty();
+  Value workspace = newWorkspace(convolutionWorkspace({first.shape, second.shape, result.shape},
+                                                      elementBytes, isLast, groupsOf(op)));
   UnitAttr tf32 = tf32For(first);
   using Kind = program::ConvolutionKind;
   if (auto conv = dyn_cast<graph::ConvOp>(op))
-    addConvolution(program_, conv, Kind::Forward, first, second, result, workspace, tf32);
+    addConvolution(program_, conv, Kind::Forward, first, second, result, workspace, isLast, tf32);
   else if (auto grad = dyn_cast<graph::ConvInputGradOp>(op))
-    addConvolution(program_, grad, Kind::InputGradient, result, second, first, workspace, tf32);
+    addConvolution(program_, grad, Kind::InputGradient, result, second, first, workspace, isLast,
+                   tf32);
   else
     addConvolution(program_, cast<graph::ConvWeightGradOp>(op), Kind::WeightGradient, second,
-                   result, first, workspace, tf32);
+                   result, first, workspace, isLast, tf32);
   finishWhole(op->getResult(0), result);
   return success();
 }
@@ -420,14 +440,15 @@ Value StepLowering::newWorkspace(int64_t bytes) {
                             {bytes});
 }
 
-// Launches a kernel of its own on dense tensors.
+// Launches a kernel of its own on whole tensors in one order.
 void StepLowering::lowerDenseKernel(Operation *op) {
+  const SmallVector<int64_t> order = chosenOrder(op->getResult(0));
   SmallVector<View> operands;
   for (Value operand : op->getOperands())
-    operands.push_back(wholeViewOf(operand));
+    operands.push_back(wholeViewOf(operand, order));
   SmallVector<View> results;
   for (Value result : op->getResults())
-    results.push_back(wholeResult(result));
+    results.push_back(wholeResult(result, order));
   program_.launch(op, operands, results);
   for (auto [result, view] : llvm::zip(op->getResults(), results))
     finishWhole(result, view);

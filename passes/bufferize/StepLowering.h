@@ -5,6 +5,7 @@
 // replaces) is written directly to that place, its destination.
 #pragma once
 
+#include "compiler/analysis/ChannelsLast.h"
 #include "dialects/graph/Attention.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/mesh/MeshDialect.h"
@@ -123,33 +124,38 @@ private:
 
   // The view of a value; constants with all elements equal get a buffer on first use.
   View viewOf(mlir::Value value);
-  // The same, copied if the view is not dense (not a whole buffer).
+  // The same, copied if the view is not dense.
   View denseViewOf(mlir::Value value);
-  View wholeViewOf(mlir::Value value);
+  // The same, copied if the view is not a whole buffer with its dims in this order, from major to
+  // minor; empty: row-major.
+  View wholeViewOf(mlir::Value value, llvm::ArrayRef<int64_t> order = {});
   // The same, copied if a stride is negative.
   View forwardView(mlir::Value value);
-  View copyToDense(const View &view);
+  View copyToDense(const View &view, llvm::ArrayRef<int64_t> order = {});
   // An operand of a product, copied so that its contracting dims are the last ones, in this order.
   View copyGrouped(const View &view, llvm::ArrayRef<int64_t> batch,
                    llvm::ArrayRef<int64_t> contracting);
-  static bool isWhole(const View &view);
+  static bool isWhole(const View &view, llvm::ArrayRef<int64_t> order = {});
   // Whether the view has all elements of its buffer, apart from the padding of rows.
   bool hasAll(const View &view) const;
   // The view's strides as if its rows had no pitch. The planner derives copies from them.
   cost::Strided orderOf(const View &view) const;
   // The view that a result is written to: its destination, or a new buffer.
   View resultView(mlir::Value result);
-  // The same, but always a whole buffer; finishWhole() copies it to the destination if that is
-  // another view.
-  View wholeResult(mlir::Value result);
+  // The same, but always a whole buffer in this order; finishWhole() copies it to the destination
+  // if that is another view.
+  View wholeResult(mlir::Value result, llvm::ArrayRef<int64_t> order = {});
   void finishWhole(mlir::Value result, const View &made);
   View newBuffer(mlir::Value value, llvm::StringRef suffix = "");
   // Whether the value's rows lie cost::rowPitch() apart: on GPUs, if a product reads or writes the
   // value, its elements have 16 bits, and its other users are kernel groups, which accept any
   // strides. A product that merges the last dim with another one needs rows without a pitch.
   bool hasPitch(mlir::Value value) const;
-  // A new buffer with its dims in the order of these strides, the largest first.
+  // A new buffer with its dims in the order of these strides, the largest first, or in this order.
   View newBufferLike(mlir::Value value, llvm::ArrayRef<int64_t> strides);
+  View newBufferIn(mlir::Value value, llvm::ArrayRef<int64_t> order);
+  // The order in memory of the value's dims, if its op chooses it; empty: row-major.
+  llvm::SmallVector<int64_t> chosenOrder(mlir::Value value) const;
   // A new buffer for a group's result: in the layout of an operand that is read elementwise, if all
   // readers are products, which accept any layout.
   View newGroupResult(graph::FusionOp fusion, unsigned result, llvm::ArrayRef<View> operands);
@@ -163,6 +169,7 @@ private:
   ProgramBuilder &program_;
   Kind kind_;
   bool isForGpus_;
+  analysis::ChannelsLast channelsLast_; // on GPUs
   Mesh mesh_;
   int64_t microBatches_ = 1;
   llvm::DenseSet<mlir::Operation *> repeated_; // runs once per micro-batch

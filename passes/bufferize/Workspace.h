@@ -16,9 +16,10 @@ namespace cleave::bufferize {
 // 32 MiB.
 int64_t productWorkspace(int64_t results);
 
-// Workspace of a convolution. cuDNN may copy all three tensors, given by their shapes, into a
-// layout that pads channels to a multiple of eight.
+// Workspace of a convolution. cuDNN may copy each of the three tensors, given by their shapes, into
+// a channels-last layout that pads channels to a multiple of eight, unless the tensor has this
+// layout already. It copies all tensors of a convolution in groups.
 int64_t convolutionWorkspace(std::initializer_list<llvm::ArrayRef<int64_t>> shapes,
-                             int64_t elementBytes);
+                             int64_t elementBytes, bool isChannelsLast, int64_t groups);
 
 } // namespace cleave::bufferize

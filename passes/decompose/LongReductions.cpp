@@ -1,6 +1,7 @@
 // See LongReductions.h.
 #include "passes/decompose/LongReductions.h"
 
+#include "compiler/analysis/ChannelsLast.h"
 #include "dialects/graph/Graph.h"
 
 #include "mlir/Pass/Pass.h"
@@ -10,7 +11,7 @@ using namespace mlir;
 namespace cleave::decompose {
 
 // The major dims, reduced in the second step; empty if one step is enough.
-static SmallVector<int64_t> majorDims(graph::ReduceOp reduce) {
+static SmallVector<int64_t> majorDims(graph::ReduceOp reduce, bool isChannelsLast) {
   auto type = dyn_cast<RankedTensorType>(reduce.getOperand().getType());
   if (!type || !type.hasStaticShape())
     return {};
@@ -19,7 +20,8 @@ static SmallVector<int64_t> majorDims(graph::ReduceOp reduce) {
   int64_t reduced = 1;
   for (int64_t dim : dims)
     reduced *= type.getDimSize(dim);
-  const bool hasColumns = dims.empty() || dims.back() + 1 < type.getRank();
+  const int64_t innermost = isChannelsLast ? 1 : type.getRank() - 1;
+  const bool hasColumns = !llvm::is_contained(dims, innermost);
   if (reduced < (hasColumns ? kLongColumn : kLongRow))
     return {};
   const int64_t results = type.getNumElements() / reduced;
@@ -58,8 +60,10 @@ static void split(graph::ReduceOp reduce, ArrayRef<int64_t> major) {
 
 void splitLongReductions(func::FuncOp function) {
   SmallVector<std::pair<graph::ReduceOp, SmallVector<int64_t>>> found;
+  const analysis::ChannelsLast channelsLast(function);
   function.walk([&](graph::ReduceOp reduce) {
-    if (SmallVector<int64_t> major = majorDims(reduce); !major.empty())
+    const bool isChannelsLast = channelsLast.contains(reduce.getOperand());
+    if (SmallVector<int64_t> major = majorDims(reduce, isChannelsLast); !major.empty())
       found.push_back({reduce, std::move(major)});
   });
   for (auto &[reduce, major] : found)

@@ -15,8 +15,8 @@ namespace cleave::decompose {
 // sizes. Sums of 16-bit floats are rounded once, at the end.
 void splitLongReductions(mlir::func::FuncOp function);
 
-// A reduction is split if each result has at least this many operands: kLongRow if the last dim is
-// reduced, kLongColumn if it is kept.
+// A reduction is split if each result has at least this many operands: kLongRow if the dim that is
+// innermost in memory is reduced, kLongColumn if it is kept.
 inline constexpr int64_t kLongRow = 1 << 16, kLongColumn = 1 << 12;
 // The fewest columns of a block: two 16-bit floats per lane of a warp.
 inline constexpr int64_t kColumns = 64;

@@ -216,12 +216,12 @@ static Status makePrimitive(Compilation &c) {
                                                                        : decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
+  chooseConvolutions(c, isForGpus);
   if (isForGpus) {
     decompose::splitLongReductions(step(c));
     precision::narrowConvolutionGradients(step(c));
   }
   tidy(*c.module);
-  chooseConvolutions(c, isForGpus);
   fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));
   return Status::ok();

@@ -31,7 +31,8 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
                   ": ");
   }
   case plan::Instruction::kConvolution:
-    return instruction.convolution().tf32() ? "tf32: " : "";
+    return std::string(instruction.convolution().channels_last() ? "channels last: " : "") +
+           (instruction.convolution().tf32() ? "tf32: " : "");
   case plan::Instruction::kAttention: {
     const plan::Attention &attention = instruction.attention();
     return concat(attention.heads(), " heads of ", attention.queries(), 'x', attention.keys(), 'x',

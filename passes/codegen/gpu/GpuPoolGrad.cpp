@@ -1,4 +1,5 @@
-// Windows of a plane, then elements of it.
+// Windows of a plane, then elements of it; where channels lie side by side, all elements in the order
+// of memory.
 #include "passes/codegen/gpu/GpuPoolGrad.h"
 
 #include "passes/codegen/nest/PoolWindows.h"
@@ -17,27 +18,38 @@ constexpr int64_t kMostWindows = 8 << 10;
 
 class PoolGradEmitter {
 public:
-  PoolGradEmitter(GpuKernel &k, graph::PoolGradOp op, int64_t grad, int64_t input, int64_t result)
-      : k_(k), b_(k.builder()), w_(k, op), grad_(grad), input_(input), result_(result) {}
+  PoolGradEmitter(GpuKernel &k, graph::PoolGradOp op, program::ViewAttr grad,
+                  program::ViewAttr input, int64_t result)
+      : k_(k), b_(k.builder()), w_(k, op, input, grad), grad_(grad.getBuffer()),
+        input_(input.getBuffer()), result_(result) {}
 
   void emit() {
+    if (w_.isChannelsLast())
+      return w_.pointsInMemory(w_.inSize(), [&](Value plane, Value element) {
+        setPlane(plane);
+        write(element);
+      });
     int64_t threads = std::clamp<int64_t>(llvm::alignTo(w_.inSize(), kWarp), kWarp, kThreads);
     k_.setLaunch({w_.planes(), static_cast<int>(threads)});
-    Value plane = k_.block();
-    inputBase_ = k_.mul(plane, w_.inSize());
-    outputBase_ = k_.mul(plane, w_.outSize());
+    setPlane(k_.block());
     if (w_.outSize() <= kMostWindows) {
       passedOn_ = k_.shared(std::max<int64_t>(w_.outSize(), 1), passedOnType());
       elements(w_.outSize(), threads,
                [&](Value output) { k_.storeTo(evaluate(output), passedOn_, output); });
       k_.barrier();
     }
-    elements(w_.inSize(), threads, [&](Value element) {
-      k_.store(k_.narrow(sumAt(element), w_.element()), result_, k_.add(inputBase_, element));
-    });
+    elements(w_.inSize(), threads, [&](Value element) { write(element); });
   }
 
 private:
+  void setPlane(Value plane) {
+    inputBase_ = w_.firstOf(plane, w_.inSize());
+    outputBase_ = w_.firstOf(plane, w_.outSize());
+  }
+  void write(Value element) {
+    k_.store(k_.narrow(sumAt(element), w_.element()), result_, w_.inPlane(inputBase_, element));
+  }
+
   void elements(int64_t count, int64_t threads, const KernelBuilder::Body &body) {
     k_.loop(k_.thread(), k_.constant(count), threads, body);
   }
@@ -52,7 +64,7 @@ private:
     return arith::DivFOp::create(b_, k_.loc(), gradOf(output), summary.divisor);
   }
   Value gradOf(Value output) {
-    return k_.widen(k_.load(grad_, k_.add(outputBase_, output), w_.element()));
+    return k_.widen(k_.load(grad_, w_.inPlane(outputBase_, output), w_.element()));
   }
 
   // What the window passes on to the element.
@@ -125,9 +137,8 @@ private:
 } // namespace
 
 void emitPoolGrad(GpuKernel &k, program::KernelOp kernel) {
-  PoolGradEmitter(k, cast<graph::PoolGradOp>(kernel.getComputation()),
-                  kernel.getOperandView(0).getBuffer(), kernel.getOperandView(1).getBuffer(),
-                  kernel.getResultView(0).getBuffer())
+  PoolGradEmitter(k, cast<graph::PoolGradOp>(kernel.getComputation()), kernel.getOperandView(0),
+                  kernel.getOperandView(1), kernel.getResultView(0).getBuffer())
       .emit();
 }
 

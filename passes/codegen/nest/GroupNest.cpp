@@ -203,9 +203,12 @@ private:
   }
 
   // The largest factor in which an operand is contiguous while the inner one strides over cache
-  // lines.
+  // lines. A short inner factor, such as the three channels of an image, would leave most of a tile
+  // empty; its operands share few cache lines.
   int acrossFactor() {
     int across = -1;
+    if (nest_.sizes[nest_.inner] < kTile)
+      return across;
     for (const Access &access : nest_.operands)
       for (int factor : nest_.outer)
         if (std::abs(access.strides[factor]) == 1 && std::abs(access.strides[nest_.inner]) > 1 &&

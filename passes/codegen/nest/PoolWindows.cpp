@@ -8,7 +8,8 @@ using namespace mlir;
 namespace cleave::codegen {
 
 template <typename Op>
-PoolWindows::PoolWindows(KernelBuilder &k, Op op, Value outputTensor)
+PoolWindows::PoolWindows(KernelBuilder &k, Op op, Value outputTensor, program::ViewAttr inputView,
+                         program::ViewAttr outputView)
     : k_(k), b_(k.builder()), isMax_(op.getKind() == graph::PoolKind::Max),
       countPadding_(op.getCountPadding()), element_(graph::elementTypeOf(op.getInput())),
       wide_(k.wideType(element_)),
@@ -19,11 +20,36 @@ PoolWindows::PoolWindows(KernelBuilder &k, Op op, Value outputTensor)
   planes_ = input[0] * input[1];
   in_.assign(input.begin() + 2, input.end());
   out_.assign(output.begin() + 2, output.end());
+  // Planes of one element are the same in both orders.
+  const program::ViewAttr view = inSize() > 1 ? inputView : outputView;
+  if (std::max(inSize(), outSize()) > 1 && input[1] > 1 && view.getStrides()[1] == 1)
+    step_ = input[1];
 }
 
-PoolWindows::PoolWindows(KernelBuilder &k, graph::PoolOp op) : PoolWindows(k, op, op.getResult()) {}
-PoolWindows::PoolWindows(KernelBuilder &k, graph::PoolGradOp op)
-    : PoolWindows(k, op, op.getGrad()) {}
+PoolWindows::PoolWindows(KernelBuilder &k, graph::PoolOp op, program::ViewAttr input,
+                         program::ViewAttr output)
+    : PoolWindows(k, op, op.getResult(), input, output) {}
+PoolWindows::PoolWindows(KernelBuilder &k, graph::PoolGradOp op, program::ViewAttr input,
+                         program::ViewAttr output)
+    : PoolWindows(k, op, op.getGrad(), input, output) {}
+
+Value PoolWindows::firstOf(Value plane, int64_t size) {
+  if (!isChannelsLast())
+    return k_.mul(plane, size);
+  SmallVector<Value> at = k_.delinearize(plane, {planes_ / step_, step_});
+  return k_.add(k_.mul(at[0], size * step_), at[1]);
+}
+
+void PoolWindows::pointsInMemory(int64_t size, const std::function<void(Value, Value)> &body) {
+  k_.points(planes_ * size, [&](Value point) {
+    if (!isChannelsLast()) {
+      SmallVector<Value> at = k_.delinearize(point, {planes_, size});
+      return body(at[0], at[1]);
+    }
+    SmallVector<Value> at = k_.delinearize(point, {planes_ / step_, size, step_});
+    body(k_.add(k_.mul(at[0], step_), at[2]), at[1]);
+  });
+}
 
 SmallVector<Value> PoolWindows::visit(ArrayRef<Value> at, ValueRange start, const Visit &visit) {
   return k_.fold(k_.constant(0), k_.constant(llvm::product_of(window_.kernel)), start,
@@ -55,7 +81,7 @@ PoolWindows::Summary PoolWindows::summarise(ArrayRef<Value> at, Value base, int6
   SmallVector<Value> last = visit(at, start, [&](Value position, Value inside, ValueRange carried) {
     Value safe = arith::SelectOp::create(b_, k_.loc(), inside, position, k_.constant(0));
     Value value = inSize() > 0 // else no position is inside
-                      ? k_.widen(k_.load(input, k_.add(base, safe), element_))
+                      ? k_.widen(k_.load(input, inPlane(base, safe), element_))
                       : zero;
     return isMax_ ? larger(value, safe, inside, carried) : added(value, inside, carried);
   });

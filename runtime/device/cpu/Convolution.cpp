@@ -1,8 +1,10 @@
-// Convolution and its gradients by oneDNN. The plan's layouts are dense (N, C, spatial…); oneDNN's
-// fast kernels require blocked channels. Tensors for which oneDNN chooses another layout are
-// reordered through the scratch memory.
+// Convolution and its gradients by oneDNN. The plan's tensors are dense, row-major or
+// channels-last; oneDNN's fast kernels require blocked channels. Tensors for which oneDNN chooses
+// another layout are reordered through the scratch memory.
 #include "runtime/device/cpu/Dnnl.h"
 #include "runtime/device/cpu/Parts.h"
+
+#include <optional>
 
 namespace cleave::device {
 namespace {
@@ -19,10 +21,15 @@ struct ConvolutionProblem {
   Layout anyInput{}, anyWeight{}, anyOutput{}; // chosen by oneDNN
 };
 
-Layout dense(const Dims &dims, dnnl::memory::data_type type) {
+// A dense tensor, row-major or with its dim `channels` innermost in memory.
+Layout dense(const Dims &dims, dnnl::memory::data_type type, std::optional<size_t> channels) {
   Dims strides(dims.size(), 1);
-  for (size_t i = dims.size() - 1; i-- > 0;)
-    strides[i] = strides[i + 1] * dims[i + 1];
+  int64_t stride = channels ? dims[*channels] : 1;
+  for (size_t i = dims.size(); i-- > 0;)
+    if (i != channels) {
+      strides[i] = stride;
+      stride *= dims[i];
+    }
   return Layout(dims, type, strides);
 }
 
@@ -42,10 +49,13 @@ ConvolutionProblem problemOf(const plan::Convolution &c, const ConvolutionOperan
   Dims input = dims(c.input_shape()), output = dims(c.output_shape()),
        dilations = dims(c.dilations());
   for (auto &dilation : dilations)
-    --dilation; // oneDNN counts from 0
-  ConvolutionProblem problem{.input = dense(input, typeOf(Kind::INPUT_GRADIENT)),
-                             .weight = dense(weight, typeOf(Kind::WEIGHT_GRADIENT)),
-                             .output = dense(output, typeOf(Kind::FORWARD)),
+    --dilation;                           // oneDNN counts from 0
+  std::optional<size_t> channels, inputs; // the innermost dims of the data, and of the weight
+  if (c.channels_last())
+    channels = 1, inputs = c.groups() > 1 ? 2 : 1;
+  ConvolutionProblem problem{.input = dense(input, typeOf(Kind::INPUT_GRADIENT), channels),
+                             .weight = dense(weight, typeOf(Kind::WEIGHT_GRADIENT), inputs),
+                             .output = dense(output, typeOf(Kind::FORWARD), channels),
                              .strides = dims(c.strides()),
                              .dilations = dilations,
                              .low = dims(c.pads_low()),

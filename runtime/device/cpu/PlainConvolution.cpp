@@ -3,7 +3,6 @@
 #include "runtime/base/ElementFormat.h"
 #include "runtime/device/cpu/Parts.h"
 
-#include <algorithm>
 #include <array>
 
 namespace cleave::device {
@@ -21,6 +20,20 @@ template <typename List> Space spaceOf(const List &list, int first, int64_t abse
 }
 
 int64_t elements(const Space &space) { return space[0] * space[1] * space[2]; }
+
+// A tensor of planes in memory: element i of plane (image, channel) is at `at(image, channel) + i *
+// step`.
+struct Planes {
+  Planes(int64_t channels, const Space &space, bool channelsLast)
+      : step(channelsLast ? channels : 1), channel_(channelsLast ? 1 : elements(space)),
+        image_(channels * elements(space)) {}
+  int64_t at(int64_t image, int64_t channel) const { return image * image_ + channel * channel_; }
+
+  int64_t step;
+
+private:
+  int64_t channel_, image_;
+};
 
 // The sizes of a convolution and the ranges in which its windows lie inside the input.
 struct Geometry {
@@ -71,8 +84,10 @@ template <typename Format, typename Result> class PlainConvolution : public Acti
 public:
   PlainConvolution(const plan::Convolution &convolution, const ConvolutionOperands &operands)
       : kind_(convolution.kind()), g_(convolution), input_(operands.input),
-        weight_(operands.weight), output_(operands.output), inputPlane_(elements(g_.input)),
-        kernelPlane_(elements(g_.kernel)), outputPlane_(elements(g_.output)) {}
+        weight_(operands.weight), output_(operands.output),
+        inputs_(g_.channels, g_.input, convolution.channels_last()),
+        kernels_(g_.channelsPerGroup(), g_.kernel, convolution.channels_last()),
+        outputs_(g_.outputs, g_.output, convolution.channels_last()) {}
 
   // Every part writes different planes.
   Status run() override {
@@ -92,48 +107,51 @@ public:
 private:
   void computeOutput(int64_t plane, std::vector<Value> &sums) const {
     int64_t image = plane / g_.outputs, o = plane % g_.outputs, per = g_.channelsPerGroup();
-    sums.assign(size_t(outputPlane_), Value(0));
+    sums.assign(size_t(elements(g_.output)), Value(0));
     for (int64_t i = 0; i < per; ++i) {
-      const Stored *x =
-          read(input_) + (image * g_.channels + o / g_.outputsPerGroup() * per + i) * inputPlane_;
-      const Stored *w = read(weight_) + (o * per + i) * kernelPlane_;
-      g_.forEachProduct(
-          [&](int64_t in, int64_t k, int64_t out) { add(sums[size_t(out)], x[in], w[k]); });
+      const Stored *x = read(input_) + inputs_.at(image, o / g_.outputsPerGroup() * per + i);
+      const Stored *w = read(weight_) + kernels_.at(o, i);
+      g_.forEachProduct([&](int64_t in, int64_t k, int64_t out) {
+        add(sums[size_t(out)], x[in * inputs_.step], w[k * kernels_.step]);
+      });
     }
-    store(sums, written(output_) + plane * outputPlane_);
+    store(sums, written(output_) + outputs_.at(image, o), outputs_.step);
   }
 
   void computeInput(int64_t plane, std::vector<Value> &sums) const {
     int64_t image = plane / g_.channels, channel = plane % g_.channels, per = g_.channelsPerGroup();
-    sums.assign(size_t(inputPlane_), Value(0));
+    sums.assign(size_t(elements(g_.input)), Value(0));
     for (int64_t j = 0; j < g_.outputsPerGroup(); ++j) {
       int64_t o = channel / per * g_.outputsPerGroup() + j;
-      const Stored *y = read(output_) + (image * g_.outputs + o) * outputPlane_;
-      const Stored *w = read(weight_) + (o * per + channel % per) * kernelPlane_;
-      g_.forEachProduct(
-          [&](int64_t in, int64_t k, int64_t out) { add(sums[size_t(in)], y[out], w[k]); });
+      const Stored *y = read(output_) + outputs_.at(image, o);
+      const Stored *w = read(weight_) + kernels_.at(o, channel % per);
+      g_.forEachProduct([&](int64_t in, int64_t k, int64_t out) {
+        add(sums[size_t(in)], y[out * outputs_.step], w[k * kernels_.step]);
+      });
     }
-    store(sums, written(input_) + plane * inputPlane_);
+    store(sums, written(input_) + inputs_.at(image, channel), inputs_.step);
   }
 
   void computeWeight(int64_t plane, std::vector<Value> &sums) const {
     int64_t per = g_.channelsPerGroup(), o = plane / per;
     int64_t channel = o / g_.outputsPerGroup() * per + plane % per;
-    sums.assign(size_t(kernelPlane_), Value(0));
+    sums.assign(size_t(elements(g_.kernel)), Value(0));
     for (int64_t image = 0; image < g_.images; ++image) {
-      const Stored *x = read(input_) + (image * g_.channels + channel) * inputPlane_;
-      const Stored *y = read(output_) + (image * g_.outputs + o) * outputPlane_;
-      g_.forEachProduct(
-          [&](int64_t in, int64_t k, int64_t out) { add(sums[size_t(k)], x[in], y[out]); });
+      const Stored *x = read(input_) + inputs_.at(image, channel);
+      const Stored *y = read(output_) + outputs_.at(image, o);
+      g_.forEachProduct([&](int64_t in, int64_t k, int64_t out) {
+        add(sums[size_t(k)], x[in * inputs_.step], y[out * outputs_.step]);
+      });
     }
-    store(sums, written(weight_) + plane * kernelPlane_);
+    store(sums, written(weight_) + kernels_.at(o, plane % per), kernels_.step);
   }
 
   static void add(Value &sum, Stored a, Stored b) {
     sum += static_cast<Value>(Format::load(a) * Format::load(b));
   }
-  static void store(const std::vector<Value> &sums, StoredResult *to) {
-    std::transform(sums.begin(), sums.end(), to, Result::store);
+  static void store(const std::vector<Value> &sums, StoredResult *to, int64_t step) {
+    for (size_t i = 0; i < sums.size(); ++i)
+      to[int64_t(i) * step] = Result::store(sums[i]);
   }
   static const Stored *read(const void *tensor) { return static_cast<const Stored *>(tensor); }
   static StoredResult *written(void *tensor) { return static_cast<StoredResult *>(tensor); }
@@ -141,7 +159,7 @@ private:
   Kind::Kind kind_;
   Geometry g_;
   void *input_, *weight_, *output_;
-  int64_t inputPlane_, kernelPlane_, outputPlane_;
+  Planes inputs_, kernels_, outputs_;
 };
 
 } // namespace

@@ -42,14 +42,18 @@ template <typename List> std::vector<int64_t> spatial(const List &list, int64_t 
   return values;
 }
 
-template <typename List> DnnGraph::Layout denseLayout(const List &shape) {
+// A dense tensor, row-major or with its second dim innermost in memory.
+template <typename List> DnnGraph::Layout denseLayout(const List &shape, bool channelsLast) {
   DnnGraph::Layout layout{{shape.begin(), shape.end()}, {}};
   if (layout.dims.size() == 3)
     layout.dims.insert(layout.dims.begin() + 2, 1);
-  layout.strides.resize(layout.dims.size());
-  int64_t stride = 1;
-  for (size_t i = layout.dims.size(); i-- > 0; stride *= layout.dims[i])
-    layout.strides[i] = stride;
+  layout.strides.resize(layout.dims.size(), 1);
+  int64_t stride = channelsLast ? layout.dims[1] : 1;
+  for (size_t i = layout.dims.size(); i-- > 0;)
+    if (i != 1 || !channelsLast) {
+      layout.strides[i] = stride;
+      stride *= layout.dims[i];
+    }
   return layout;
 }
 
@@ -63,16 +67,16 @@ Status addConvolution(DnnGraph &graph, const plan::Convolution &c,
                       const ConvolutionOperands &operands) {
   CLEAVE_TRY_ASSIGN(int read, dnnType(operands.dtype));
   CLEAVE_TRY_ASSIGN(int written, dnnType(operands.resultDtype));
-  auto typeOf = [&](bool isWritten) { return isWritten ? written : read; };
-  CLEAVE_TRY_ASSIGN(Tensor x, graph.inMemory(denseLayout(c.input_shape()),
-                                             typeOf(c.kind() == plan::Convolution::INPUT_GRADIENT),
-                                             operands.input));
-  CLEAVE_TRY_ASSIGN(Tensor w, graph.inMemory(denseLayout(c.weight_shape()),
-                                             typeOf(c.kind() == plan::Convolution::WEIGHT_GRADIENT),
-                                             operands.weight));
-  CLEAVE_TRY_ASSIGN(Tensor y, graph.inMemory(denseLayout(c.output_shape()),
-                                             typeOf(c.kind() == plan::Convolution::FORWARD),
-                                             operands.output));
+  auto inMemory = [&](const auto &shape, plan::Convolution::Kind writes, void *address) {
+    return graph.inMemory(denseLayout(shape, c.channels_last()),
+                          c.kind() == writes ? written : read, address);
+  };
+  CLEAVE_TRY_ASSIGN(Tensor x,
+                    inMemory(c.input_shape(), plan::Convolution::INPUT_GRADIENT, operands.input));
+  CLEAVE_TRY_ASSIGN(
+      Tensor w, inMemory(c.weight_shape(), plan::Convolution::WEIGHT_GRADIENT, operands.weight));
+  CLEAVE_TRY_ASSIGN(Tensor y,
+                    inMemory(c.output_shape(), plan::Convolution::FORWARD, operands.output));
   DnnGraph::Convolution convolution{.type = operationOf(c.kind()),
                                     .spatialDims = std::max(2, c.strides_size()),
                                     .strides = spatial(c.strides(), 1),

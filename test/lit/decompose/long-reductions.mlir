@@ -53,3 +53,22 @@ func.func @one_kernel(%x: tensor<64x16xf32>, %y: tensor<64x4096x16384xf32>, %z: 
   %c = graph.reduce sum %z over [0] : tensor<262144xf32> -> tensor<f32>
   return %a, %b, %c : tensor<f32>, tensor<16384xf32>, tensor<f32>
 }
+
+// 16-bit convolutions give channels-last tensors, of which two channels are two columns.
+// CHECK-LABEL: @channels_of_a_convolution_are_columns
+func.func @channels_of_a_convolution_are_columns(%x: tensor<256x8x7x7xbf16>, %w: tensor<2x8x1x1xbf16>) -> tensor<2xf32> {
+  // CHECK: %[[R:.*]] = graph.reduce sum %{{.*}} over [2, 3] : tensor<256x2x7x7xf32> -> tensor<256x2xf32>
+  // CHECK: graph.reduce sum %[[R]] over [0] : tensor<256x2xf32> -> tensor<2xf32>
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>,
+      pads_high = array<i64: 0, 0>, groups = 1 : i64} : tensor<256x8x7x7xbf16>, tensor<2x8x1x1xbf16> -> tensor<256x2x7x7xbf16>
+  %1 = graph.cast %0 : tensor<256x2x7x7xbf16> -> tensor<256x2x7x7xf32>
+  %2 = graph.reduce sum %1 over [0, 2, 3] : tensor<256x2x7x7xf32> -> tensor<2xf32>
+  return %2 : tensor<2xf32>
+}
+
+// CHECK-LABEL: @short_rows_of_other_tensors_are_summed_at_once
+func.func @short_rows_of_other_tensors_are_summed_at_once(%x: tensor<256x2x7x7xf32>) -> tensor<2xf32> {
+  // CHECK: graph.reduce sum %arg0 over [0, 2, 3]
+  %0 = graph.reduce sum %x over [0, 2, 3] : tensor<256x2x7x7xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}

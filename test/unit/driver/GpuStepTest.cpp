@@ -1,6 +1,6 @@
 // Whole training steps of a plan for GPUs, without one: its kernels run in the interpreter of GPU
-// threads, its products in plain loops, in the order of the instructions. The losses are those of
-// the plan for CPUs of the same model, whose convolutions run on the CPU device.
+// threads, its products in plain loops, its convolutions on the CPU device, in the order of the
+// instructions. The losses are those of the plan for CPUs of the same model.
 #include "dialects/program/Program.h"
 #include "passes/codegen/gpu/GpuCodegen.h"
 #include "passes/driver/Compile.h"
@@ -91,9 +91,15 @@ private:
   }
 
   void convolve(const plan::Convolution &c) {
-    REQUIRE(plan_.device() == artifact::kCpu); // on GPUs they are kernels here
-    auto action = device_->convolution(
-        c, {DType::F32, DType::F32, at(c.input()), at(c.weight()), at(c.output())});
+    const artifact::ConvolutionRoles roles = artifact::rolesOf(c);
+    auto typeOf = [&](uint32_t buffer) {
+      return static_cast<DType>(program_.buffers(static_cast<int>(buffer)).dtype());
+    };
+    auto action = device_->convolution(c, {.dtype = typeOf(roles.reads[0]),
+                                           .resultDtype = typeOf(roles.written),
+                                           .input = at(c.input()),
+                                           .weight = at(c.weight()),
+                                           .output = at(c.output())});
     REQUIRE(action.isOk());
     REQUIRE(device_->finishPreparing().isOk());
     REQUIRE((*action)->run().isOk());
@@ -207,9 +213,8 @@ std::string runThreads(const codegen::GpuIr &ir, const plan::Kernel &kernel,
 
 // Returns the plan for GPUs.
 static plan::Plan checkSteps(const ModelCase &model, int steps, const std::string &dtype = "f32",
-                             double tolerance = 1e-5) {
-  auto gpu = compiled(model, "cuda:sm_90", dtype, /*direct=*/true),
-       cpu = compiled(model, "cpu", dtype);
+                             double tolerance = 1e-5, bool direct = true) {
+  auto gpu = compiled(model, "cuda:sm_90", dtype, direct), cpu = compiled(model, "cpu", dtype);
   mlir::SmallVector<program::KernelOp> kernels(gpu->module->getOps<program::KernelOp>());
   Result<codegen::GpuIr> ir = codegen::lowerForGpu(kernels, "sm_90");
   REQUIRE(ir.isOk());
@@ -237,6 +242,17 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
   SECTION("of an MLP") { checkSteps(bundledCases()[0], 4); }
   SECTION("of a GPT with attention and embeddings") { checkSteps(bundledCases()[1], 2); }
   SECTION("of a ResNet with direct convolutions") { checkSteps(bundledCases()[4], 2); }
+  SECTION("of a ResNet in bf16 with channels-last convolutions") {
+    const plan::Plan plan = checkSteps(bundledCases()[4], 2, "bf16", 3e-3, /*direct=*/false);
+    int convolutions = 0;
+    for (const plan::Instruction &each : plan.programs(0).segments(0).instructions()) {
+      convolutions += each.has_convolution();
+      CHECK(each.has_convolution() == each.convolution().channels_last());
+    }
+    CHECK(convolutions > 0);
+    for (const plan::Kernel &kernel : plan.programs(0).kernels()) // nothing is reordered
+      CHECK(kernel.symbol().find("_copy") == std::string::npos);
+  }
   SECTION("of a GPT in bf16 whose logits have a pitch") {
     const plan::Plan plan = checkSteps(
         {"gpt2",

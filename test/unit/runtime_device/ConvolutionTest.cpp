@@ -34,9 +34,11 @@ int64_t outputSize(const ConvolutionCase &c, int64_t size) {
   return (size + c.low + c.high - c.dilation * (c.kernel - 1) - 1) / c.stride + 1;
 }
 
-plan::Convolution convolutionOf(const ConvolutionCase &c, plan::Convolution::Kind kind) {
+plan::Convolution convolutionOf(const ConvolutionCase &c, plan::Convolution::Kind kind,
+                                bool channelsLast) {
   plan::Convolution conv;
   conv.set_kind(kind);
+  conv.set_channels_last(channelsLast);
   conv.set_groups(c.groups);
   for (int64_t size : {c.n, c.channels, c.height, c.width})
     conv.add_input_shape(size);
@@ -79,16 +81,30 @@ std::vector<double> numbers(DType dtype, int64_t count, int seed) {
   return values;
 }
 
+// The elements of a row-major tensor in channels-last order, or back.
+std::vector<double> reordered(const std::vector<double> &values,
+                              const google::protobuf::RepeatedField<int64_t> &shape, bool isBack) {
+  std::vector<double> result;
+  const int64_t outer = shape[0], rows = isBack ? shape[2] * shape[3] : shape[1],
+                columns = isBack ? shape[1] : shape[2] * shape[3];
+  for (int64_t n = 0; n < outer; ++n)
+    for (int64_t column = 0; column < columns; ++column)
+      for (int64_t row = 0; row < rows; ++row)
+        result.push_back(values[size_t((n * rows + row) * columns + column)]);
+  return result;
+}
+
 // F32 and BF16 run in oneDNN, other types in loops. The result has another dtype than the other two
 // tensors. `tolerance` is relative to the largest number. Returns the device's library bytes.
-uint64_t checkConvolutions(DType dtype, DType resultDtype, double tolerance) {
+uint64_t checkConvolutions(DType dtype, DType resultDtype, double tolerance,
+                           bool channelsLast = false) {
   uint64_t libraryBytes = 0;
   for (const ConvolutionCase &c : convolutions())
     for (auto kind : {plan::Convolution::FORWARD, plan::Convolution::INPUT_GRADIENT,
                       plan::Convolution::WEIGHT_GRADIENT}) {
       INFO(c.name << ", kind " << plan::Convolution::Kind_Name(kind) << ", " << name(dtype)
                   << " to " << name(resultDtype));
-      plan::Convolution conv = convolutionOf(c, kind);
+      plan::Convolution conv = convolutionOf(c, kind, channelsLast);
       int64_t oh = outputSize(c, c.height), ow = outputSize(c, c.width);
       std::vector<double> tensors[] = {
           numbers(dtype, c.n * c.channels * c.height * c.width, 1),
@@ -103,9 +119,13 @@ uint64_t checkConvolutions(DType dtype, DType resultDtype, double tolerance) {
         int a = result == 0 ? 1 : 0, b = result == 2 ? 1 : 2;
         reference[size_t(at[result])] += tensors[a][size_t(at[a])] * tensors[b][size_t(at[b])];
       });
+      const auto shapeOf = [&](int i) {
+        return i == 0 ? conv.input_shape() : i == 1 ? conv.weight_shape() : conv.output_shape();
+      };
       std::vector<char> bytes[3];
       for (int i = 0; i < 3; ++i)
-        bytes[i] = stored(i == result ? resultDtype : dtype, tensors[i]);
+        bytes[i] = stored(i == result ? resultDtype : dtype,
+                          channelsLast ? reordered(tensors[i], shapeOf(i), false) : tensors[i]);
       auto device = makeCpuDevice(1);
       PreparedAction action = device->convolution(
           conv, {dtype, resultDtype, bytes[0].data(), bytes[1].data(), bytes[2].data()});
@@ -116,6 +136,8 @@ uint64_t checkConvolutions(DType dtype, DType resultDtype, double tolerance) {
       for (int twice = 0; twice < 2; ++twice)
         REQUIRE((*action)->run());
       std::vector<double> found = loaded(resultDtype, bytes[result]);
+      if (channelsLast)
+        found = reordered(found, shapeOf(result), true);
       double worst = 0, largest = 1;
       for (size_t i = 0; i < reference.size(); ++i) {
         worst = std::max(worst, std::abs(reference[i] - found[i]));
@@ -133,6 +155,12 @@ TEST_CASE("a convolution and its gradients match plain loops") {
   CHECK(checkConvolutions(DType::F32, DType::F32, 1e-5) > 0);
   CHECK(checkConvolutions(DType::F64, DType::F64, 1e-13) == 0);
   CHECK(checkConvolutions(DType::I32, DType::I32, 0) == 0);
+}
+
+TEST_CASE("channels-last convolutions match plain loops") {
+  checkConvolutions(DType::F32, DType::F32, 1e-5, /*channelsLast=*/true);
+  checkConvolutions(DType::F64, DType::F64, 1e-13, true);
+  checkConvolutions(DType::BF16, DType::BF16, 1.0 / 256, true);
 }
 
 TEST_CASE("convolutions of 16-bit floats are summed in f32 and stored as either type") {
