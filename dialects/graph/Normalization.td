@@ -103,7 +103,7 @@ def Graph_RmsNormOp : Graph_CompositeOp<"rms_norm", [
 }
 
 def Graph_BatchNormOp : Graph_CompositeOp<"batch_norm", [
-    Normalization, WidePrecision,
+    Normalization, WidePrecision, NarrowResult,
     AllTypesMatch<["operand", "result"]>,
     AllTypesMatch<["scale", "bias", "running_mean", "running_var", "new_mean", "new_var"]>]> {
   let summary = "Batch normalization in training, with running statistics";

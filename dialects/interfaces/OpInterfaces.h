@@ -55,6 +55,10 @@ class WindowGradient : public mlir::OpTrait::TraitBase<Op, WindowGradient> {};
 // computes in the type of its operands (passes/precision/Precision.h).
 template <typename Op> class WidePrecision : public mlir::OpTrait::TraitBase<Op, WidePrecision> {};
 
+// An op of WidePrecision whose first result nevertheless has the type that its first operand had
+// before it was cast to f32.
+template <typename Op> class NarrowResult : public mlir::OpTrait::TraitBase<Op, NarrowResult> {};
+
 // Evaluating the op on its operands does not give its value in a step: the value depends on symbols
 // (sizes) or on all micro-batches (accumulate).
 template <typename Op> class StepDependent : public mlir::OpTrait::TraitBase<Op, StepDependent> {};

@@ -115,6 +115,7 @@ def MatrixProduct : CleaveTrait<"MatrixProduct">;
 def Normalization : CleaveTrait<"Normalization">;
 def WindowGradient : CleaveTrait<"WindowGradient">;
 def WidePrecision : CleaveTrait<"WidePrecision">;
+def NarrowResult : CleaveTrait<"NarrowResult">;
 def StepDependent : CleaveTrait<"StepDependent">;
 def ComputeOp : CleaveTrait<"ComputeOp">;
 def Clonable : CleaveTrait<"Clonable">;

@@ -86,8 +86,11 @@ private:
     const bool isInside = isInRegion(op);
     const std::optional<Type> ruled = typeByRule(op);
     Type type = ruled ? *ruled : typeFor(op, operands, isInside);
+    const Type first = elementTypeOf(op->getOperand(0));
     if (isRoundedBehind(op, operands, type)) {
       computeWide(op, operands, type);
+    } else if (op->hasTrait<NarrowResult>() && !ruled && !isInside && !first.isF32()) {
+      computeWide(op, operands, first);
     } else {
       bool hasChanged = false;
       for (OpOperand *operand : operands) {

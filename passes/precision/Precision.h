@@ -2,7 +2,8 @@
 //
 // An op's traits answer which type it computes in:
 //   MatrixProduct   low: operands are cast to the policy's low type; sums are f32
-//   WidePrecision   wide: 16-bit operands are cast to f32
+//   WidePrecision   wide: 16-bit operands are cast to f32; with NarrowResult (batch norm), the
+//                   first result is rounded to the type that the first operand had
 //   neither         follows: the low type if all its operands that count have it, else f32
 // Some products are wide all the same: those of positions and angles (WideProducts.h), and those in
 // regions where the model file disables autocast, as all ops there (F32Region.h). The bias of an

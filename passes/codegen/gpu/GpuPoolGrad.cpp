@@ -1,5 +1,5 @@
-// Windows of a plane, then elements of it; where channels lie side by side, all elements in the order
-// of memory.
+// Windows of a plane, then elements of it; where channels lie side by side, all elements in the
+// order of memory.
 #include "passes/codegen/gpu/GpuPoolGrad.h"
 
 #include "passes/codegen/nest/PoolWindows.h"

@@ -9,7 +9,7 @@ namespace cleave::codegen {
 // The windows of one op over planes of its input, with code for one window at a time.
 class PoolWindows {
 public:
-  // Builds into the kernel `k` of `op`, all of whose tensors are row-major, or all channels-last: as
+  // Builds into the kernel `k` of `op`. All tensors are row-major, or all are channels-last: as
   // `input` and `output`, the views of the input and of a tensor with an element per window.
   PoolWindows(KernelBuilder &k, graph::PoolOp op, program::ViewAttr input,
               program::ViewAttr output);

@@ -165,3 +165,24 @@ func.func @casts_to_f32_are_shared(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>) -> 
   %5 = graph.dot_general %3, %w batch [] x [] contract [1] x [1] : tensor<4x8xf32>, tensor<8x8xf32> -> tensor<4x8xf32>
   return %4, %5 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+// Batch norm computes in f32 and gives the type that its operand had; statistics stay f32.
+// CHECK-LABEL: func @batch_norm_keeps_the_low_type
+// CHECK: %[[WIDE:.*]] = graph.cast %{{.*}} : tensor<4x8x3x3xbf16> -> tensor<4x8x3x3xf32>
+// CHECK: %[[Y:.*]], %{{.*}}, %{{.*}} = graph.batch_norm %[[WIDE]], {{.*}} : tensor<4x8x3x3xf32>, tensor<8xf32>
+// CHECK: %[[LOW:.*]] = graph.cast %[[Y]] : tensor<4x8x3x3xf32> -> tensor<4x8x3x3xbf16>
+// CHECK: graph.relu %[[LOW]] : tensor<4x8x3x3xbf16>
+// CHECK: graph.batch_norm %arg0, {{.*}} : tensor<4x8x3x3xf32>
+// CHECK: graph.relu %{{.*}} : tensor<4x8x3x3xf32>
+func.func @batch_norm_keeps_the_low_type(%x: tensor<4x8x3x3xf32>, %w: tensor<8x8x1x1xf32>, %c: tensor<8xf32>)
+    -> (tensor<4x8x3x3xf32>, tensor<8xf32>, tensor<4x8x3x3xf32>) {
+  %0 = graph.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads_low = array<i64: 0, 0>,
+      pads_high = array<i64: 0, 0>, groups = 1 : i64} : tensor<4x8x3x3xf32>, tensor<8x8x1x1xf32> -> tensor<4x8x3x3xf32>
+  %1:3 = graph.batch_norm %0, %c, %c running %c, %c {epsilon = 1.0e-05 : f64, momentum = 0.1 : f64} : tensor<4x8x3x3xf32>, tensor<8xf32>
+  %2 = graph.relu %1#0 : tensor<4x8x3x3xf32>
+  %3:3 = graph.batch_norm %x, %c, %c running %c, %c {epsilon = 1.0e-05 : f64, momentum = 0.1 : f64} : tensor<4x8x3x3xf32>, tensor<8xf32>
+  %4 = graph.relu %3#0 : tensor<4x8x3x3xf32>
+  return %2, %1#1, %4 : tensor<4x8x3x3xf32>, tensor<8xf32>, tensor<4x8x3x3xf32>
+}

@@ -240,7 +240,7 @@ std::vector<Pattern> patterns() {
       {"pool", 32,
        op("%x: " + image, "graph.pool max %x " + kWindow + " : " + image + " -> " + half, half), 64,
        64},
-      {"pool gradient", 36,
+      {"pool gradient", 40,
        op("%g: " + half + ", %x: " + image,
           "graph.pool_grad max %g, %x " + kWindow + " : " + half + ", " + image + " -> " + image,
           image),
