@@ -38,7 +38,7 @@ ChannelsLast::ChannelsLast(func::FuncOp step) {
 
 bool ChannelsLast::follows(Operation *op, Value result) const {
   if (isChannelsLastConvolution(op))
-    return true;
+    return !isa<graph::ConvWeightGradOp>(op);
   const bool isElementwise = isa<graph::FusionOp, graph::PointwiseInterface>(op);
   if (!isElementwise && !isPool(op))
     return false;
@@ -46,8 +46,7 @@ bool ChannelsLast::follows(Operation *op, Value result) const {
     return true;
   return llvm::all_of(result.getUsers(), acceptsAnyOrder) &&
          llvm::any_of(op->getOperands(), [&](Value operand) {
-           const Operation *maker = operand.getDefiningOp();
-           return contains(operand) && !isa<graph::ConvWeightGradOp>(maker) &&
+           return contains(operand) &&
                   (isPool(op) || graph::shapeOf(operand) == graph::shapeOf(result));
          });
 }

@@ -21,8 +21,8 @@ bool isChannelsLastConvolution(mlir::Operation *op);
 
 // The tensors of a step. Channels-last are the operands and results of these convolutions, and
 // whatever groups, pointwise ops and poolings compute elementwise from them, as long as all readers
-// accept any order. The gradient of a weight is an exception: it meets the parameter, which is
-// row-major. Operands that are arguments of the step, or results of other ops, keep their order.
+// accept any order. Copied to or from channels-last are operands that are arguments of the step or
+// results of other ops, and gradients of weights: they meet the parameter, which is row-major.
 class ChannelsLast {
 public:
   // No tensors.

@@ -245,12 +245,17 @@ View StepLowering::resultView(Value result) {
 
 View StepLowering::wholeResult(Value result, ArrayRef<int64_t> order) {
   auto it = destinations_.find(result);
-  return it != destinations_.end() && isWhole(it->second, order) ? it->second : newBuffer(result);
+  if (it != destinations_.end() && isWhole(it->second, order))
+    return it->second;
+  return order.empty() ? newBuffer(result) : newBufferIn(result, order);
 }
 
 void StepLowering::finishWhole(Value result, const View &made) {
   auto it = destinations_.find(result);
-  if (it == destinations_.end() || it->second == made)
+  const SmallVector<int64_t> order = chosenOrder(result);
+  if (it == destinations_.end())
+    return setView(result, isWhole(made, order) ? made : copyToDense(made, order));
+  if (it->second == made)
     return setView(result, made);
   program_.copy(made, it->second);
   setView(result, it->second);
@@ -404,12 +409,14 @@ static int64_t groupsOf(Operation *convolution) {
 }
 
 LogicalResult StepLowering::lowerConvolution(Operation *op) {
-  const SmallVector<int64_t> order = chosenOrder(op->getResult(0));
+  const bool isLast = isForGpus_ && analysis::isChannelsLastConvolution(op);
+  const SmallVector<int64_t> order =
+      isLast ? analysis::channelsLastOrder(graph::rankOf(op->getOperand(0)))
+             : SmallVector<int64_t>();
   View first = wholeViewOf(op->getOperand(0), order),
        second = wholeViewOf(op->getOperand(1), order);
   View result = wholeResult(op->getResult(0), order);
   const int64_t elementBytes = ProgramBuilder::elementOf(first.buffer).getIntOrFloatBitWidth() / 8;
-  const bool isLast = !order.empty();
   Value workspace = newWorkspace(convolutionWorkspace({first.shape, second.shape, result.shape},
                                                       elementBytes, isLast, groupsOf(op)));
   UnitAttr tf32 = tf32For(first);

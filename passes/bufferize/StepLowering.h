@@ -143,7 +143,7 @@ private:
   // The view that a result is written to: its destination, or a new buffer.
   View resultView(mlir::Value result);
   // The same, but always a whole buffer in this order; finishWhole() copies it to the destination
-  // if that is another view.
+  // if that is another view, or to the order that was chosen for the result.
   View wholeResult(mlir::Value result, llvm::ArrayRef<int64_t> order = {});
   void finishWhole(mlir::Value result, const View &made);
   View newBuffer(mlir::Value value, llvm::StringRef suffix = "");

@@ -36,12 +36,15 @@ module attributes {program.device = "cuda"} {
 
 // -----
 
-// The gradient of a weight is row-major behind its first group, as the parameter is. Convolutions of f32 are row-major.
+// The gradient of a weight is copied to row-major order, in which the parameter is. Convolutions of f32 are row-major.
 // CHECK-LABEL: program.tensor input "x"
-// CHECK: program.kernel @{{.*}} on 2 operands [#program.view<0 at 0 by[72, 1, 24, 8]>] results [#program.view<1 at 0 by[72, 9, 3, 1]>]
+// CHECK: program.kernel @[[COPY:.*_copy]] on 2 operands [#program.view<0 at 0 by[72, 1, 24, 8]>] results [#program.view<1 at 0 by[72, 9, 3, 1]>]
+// CHECK: program.kernel @[[CAST:.*_cast]] on 2 operands [#program.view<0 at 0 by[72, 9, 3, 1]>] results [#program.view<1 at 0 by[72, 9, 3, 1]>]
 // CHECK-DAG: program.buffer activation "conv_weight_grad" tensor<16x3x3x8xbf16>
 // CHECK-DAG: program.buffer activation "conv" tensor<2x16x4x5xf32>
 // CHECK: program.convolution weight_gradient {{.*}} groups 1 {channels_last}
+// CHECK-NEXT: program.launch @[[COPY]]
+// CHECK-NEXT: program.launch @[[CAST]]
 // CHECK: program.convolution forward
 // CHECK-NOT: channels_last
 module attributes {program.device = "cuda"} {
