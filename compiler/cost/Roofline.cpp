@@ -52,6 +52,13 @@ static bool hasMatrixInstructions(const std::string &elementType) {
   return elementType == "bf16" || elementType == "f16";
 }
 
+double libraryAttentionShare(bool isGradient, int64_t columns) {
+  constexpr int64_t kNarrow = 64;
+  if (columns <= kNarrow)
+    return isGradient ? 0.2 : 0.3;
+  return isGradient ? 0.3 : 0.45;
+}
+
 // One launch.
 static double computingSeconds(const cluster::Cluster &cluster, const KernelWork &work,
                                double flops) {
@@ -61,6 +68,8 @@ static double computingSeconds(const cluster::Cluster &cluster, const KernelWork
     flops /= directShare(cluster, work.directResults);
   if (work.isAttention && cluster.attentionFlops > 0)
     return flops / cluster.attentionFlops;
+  if (work.libraryShare > 0 && !cluster.isCpu)
+    return flops / (cluster.computeOf(work.elementType).peakFlops * work.libraryShare);
   const bool isOurs = work.isAttention && !cluster.isCpu;
   const bool isProduct = isOurs ? hasMatrixInstructions(work.elementType) : work.isProduct;
   if (!isProduct && cluster.vectorFlops > 0)

@@ -33,6 +33,7 @@ struct KernelWork {
   int64_t launches = 1;            // that share the work equally
   bool isProduct = true;           // a matrix product, an attention, or a convolution
   bool isAttention = false;        // or its gradient
+  double libraryShare = 0;         // of an attention in a library of GPUs; 0: in our kernel
   MatrixSizes sizes = {};          // of a matrix product
   double columns = 0;              // elements to which a convolution is lowered
   double directResults = 0; // of a convolution that is computed directly: elements of its result
@@ -45,6 +46,12 @@ struct KernelWork {
 // 3.5 / (1 / 0.35 + 2.5 * 7/5 / 0.35) = 0.27 of the peak.
 inline constexpr double kAttentionShare = 0.5;
 
+// The share of the peak that attention by cuDNN reaches in 16-bit floats; `columns`: of its widest
+// matrix. On an H200 with cuDNN 9.19, causal, 2048 keys, 128 columns, NVIDIA reports 484 TFLOP/s
+// forward, 0.49 of the peak, and 352 in a deterministic gradient (benchmark of cudnn-frontend). The
+// numbers are lower since our sequences are shorter; narrow ones are estimates.
+double libraryAttentionShare(bool isGradient, int64_t columns);
+
 // The share of the rate that a direct convolution reaches, and the results per processor from which
 // on it does: estimates until they are measured.
 inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024;
@@ -54,9 +61,10 @@ inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024;
 // above; else FLOPs / (peak * efficiency). Kernels other than products compute at
 // Cluster::vectorFlops if that is not 0, else in f32; lowered convolutions take at least
 // columns / Cluster::columnsPerSecond, and direct ones compute at kDirectShare of the rate, less
-// where they have fewer than kDirectResults results per processor. Attention is a kernel of ours,
-// and computes at Cluster::attentionFlops. If that is 0, it computes on GPUs at kAttentionShare of
-// peak * efficiency in 16-bit floats, in others like what is no product; on CPUs like a product.
+// where they have fewer than kDirectResults results per processor. Attention computes at
+// Cluster::attentionFlops. If that is 0, it computes on GPUs at `libraryShare` of the peak; in a
+// kernel of ours, at kAttentionShare of peak * efficiency in 16-bit floats, in others like what is
+// no product; on CPUs like a product.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

@@ -108,6 +108,7 @@ double Costs::compute(const Op &op, const OpChoice &choice) const {
   work.flops = localFlops(op, choice.factors, mesh_);
   work.isProduct = op.isProduct;
   work.isAttention = op.isAttention;
+  work.libraryShare = op.libraryShare;
   if (op.columns > 0)
     work.columns = op.columns * work.flops / op.flops;
   double written = 0;

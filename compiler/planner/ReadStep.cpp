@@ -2,7 +2,9 @@
 #include "compiler/planner/ReadStep.h"
 
 #include "compiler/analysis/Identity.h"
+#include "compiler/cost/Roofline.h"
 #include "dialects/graph/Again.h"
+#include "dialects/graph/Attention.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Direct.h"
 #include "dialects/graph/Provenance.h"
@@ -142,6 +144,8 @@ private:
     plain.columns = plain.isDirect ? 0 : graph::loweredColumns(op);
     plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
     plain.isAttention = isa<graph::AttentionOp, graph::AttentionGradOp>(op);
+    if (int64_t columns = graph::libraryAttentionColumns(op))
+      plain.libraryShare = cost::libraryAttentionShare(isa<graph::AttentionGradOp>(op), columns);
     plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
     return plain;

@@ -94,6 +94,7 @@ struct Op {
   bool isProduct = false;    // of matrices, or a convolution
   bool isDirect = false;     // a convolution in a generated kernel (dialects/graph/Direct.h)
   bool isAttention = false;  // or its gradient, in one kernel
+  double libraryShare = 0;   // of such an op in a library of GPUs (cost::libraryAttentionShare)
   bool isView = false;       // it only changes the layout of its operand
   bool isAccumulate = false; // its result lives through all micro-batches
   bool hasKernel = true;     // its results are computed; otherwise they are views or moved

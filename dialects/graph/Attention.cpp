@@ -3,7 +3,9 @@
 
 #include "dialects/graph/Random.h"
 #include "runtime/base/AttentionScratch.h"
+#include "runtime/base/Concat.h"
 
+#include <algorithm>
 #include <limits>
 
 using namespace mlir;
@@ -60,6 +62,64 @@ static bool hasKernelFor(const AttentionScores &scores) {
 }
 bool AttentionOp::hasKernel() { return hasKernelFor(AttentionScores(*this)); }
 bool AttentionGradOp::hasKernel() { return !getBiasGrad() && hasKernelFor(AttentionScores(*this)); }
+
+// -- the library of GPUs --------------------------------------------------------------------------
+
+// cuDNN 9.19 has engines on Hopper for everything that this accepts; asked for plans of models, it
+// confirms it without a device (test/unit/runtime_device_cuda/support.py).
+std::string AttentionScores::libraryRefusal() const {
+  constexpr int64_t kColumns = 8, kMostColumns = 128; // of matrices: 16-byte rows of 16-bit floats
+  constexpr double kHidden = -1e4;                    // its weight is 0
+  // The gradient takes 2 bytes of memory per score (bufferize::attentionWorkspace).
+  constexpr int64_t kMostScores = 4096 * 4096;
+  Type type = elementTypeOf(value);
+  Shape sizes = shape();
+  const size_t rank = sizes.size();
+  std::optional<int64_t> queries = sizes[rank - 2].constant(), keys = sizes[rank - 1].constant(),
+                         width = shapeOf(query).back().constant(),
+                         depth = shapeOf(value).back().constant();
+  if (!type.isBF16() && !type.isF16())
+    return "its type is neither bf16 nor f16";
+  if (drops())
+    return "its random numbers of dropout are the plan's";
+  if (mask || bias)
+    return "a mask or a bias can hide all keys of a query";
+  if (!offsets.empty())
+    return "the place of its block of scores is known at run time only";
+  if (rank > 4)
+    return "it has several batch dims";
+  if (!queries || !keys || !width || !depth)
+    return "its sizes are symbols";
+  for (int64_t columns : {*width, *depth})
+    if (columns % kColumns != 0 || columns > kMostColumns)
+      return concat("it has ", columns, " columns, expected a multiple of ", kColumns, " up to ",
+                    kMostColumns);
+  if (*queries == 1)
+    return "it has a single query";
+  if (*queries * *keys > kMostScores)
+    return concat("its ", *queries, " x ", *keys, " scores per head take too much memory");
+  if (causal && *queries != *keys)
+    return concat("it is causal with ", *queries, " queries and ", *keys, " keys");
+  if (causal && fillValue() > kHidden)
+    return concat("hidden scores are ", fillValue(), ", expected a large negative number");
+  return "";
+}
+
+bool isLibraryAttention(Operation *op) {
+  if (op->hasAttr(kDirectAttention))
+    return false;
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return AttentionScores(attention).libraryRefusal().empty();
+  if (auto gradient = dyn_cast<AttentionGradOp>(op))
+    return AttentionScores(gradient).libraryRefusal().empty();
+  return false;
+}
+
+int64_t libraryAttentionColumns(Operation *op) {
+  if (!isLibraryAttention(op))
+    return 0;
+  return std::max(staticShapeOf(op->getOperand(0)).back(), staticShapeOf(op->getOperand(2)).back());
+}
 
 // -- verification ---------------------------------------------------------------------------------
 

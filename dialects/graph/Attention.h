@@ -6,6 +6,7 @@
 #include "dialects/graph/Build.h"
 
 #include <limits>
+#include <string>
 
 namespace cleave::graph {
 
@@ -40,6 +41,9 @@ struct AttentionScores {
   bool drops() const;
   // The rate of dropout; 0 if there is none.
   double dropRate() const;
+  // Why cuDNN, the library of GPUs, cannot compute the op; empty if it can. Depends only on what is
+  // the same on all ranks that split batch or heads.
+  std::string libraryRefusal() const;
 
 private:
   template <typename Op>
@@ -54,6 +58,17 @@ private:
       fill = fillAttr->convertToDouble();
   }
 };
+
+// A unit attribute of an attention, or of its gradient, that a generated kernel computes on GPUs
+// even where the library can.
+inline constexpr llvm::StringLiteral kDirectAttention = "graph.direct_attention";
+
+// Whether `op` is an attention, or the gradient of one, that the library of GPUs computes: it can,
+// and the op is not marked as direct.
+bool isLibraryAttention(mlir::Operation *op);
+
+// The columns of the widest matrix of such an op; 0 for other ops.
+int64_t libraryAttentionColumns(mlir::Operation *op);
 
 // r(x) of graph.rotary: every pair (a, b) of the last dim becomes (-b, a).
 mlir::Value buildRotated(mlir::OpBuilder &b, mlir::Value x, bool interleaved);

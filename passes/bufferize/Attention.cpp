@@ -1,6 +1,8 @@
-// Attention and its gradient on strided views: one instruction, or on GPUs one kernel.
+// Attention and its gradient on strided views: one instruction, or one kernel on GPUs whose library
+// does not compute it.
 #include "dialects/graph/Attention.h"
 #include "passes/bufferize/StepLowering.h"
+#include "passes/bufferize/Workspace.h"
 #include "runtime/base/AttentionScratch.h"
 
 using namespace mlir;
@@ -37,10 +39,7 @@ struct Sizes {
     return count;
   }
 
-  int64_t scratchBytes(int64_t elementBytes) const {
-    return attentionScratchBytes({batchCount(), heads, groups, queries, keys, width, depth},
-                                 elementBytes);
-  }
+  AttentionSizes all() const { return {batchCount(), heads, groups, queries, keys, width, depth}; }
 };
 
 // A bias or a mask, of which dims of size 1 are repeated.
@@ -53,13 +52,24 @@ View repeated(View view, ArrayRef<int64_t> scores) {
 
 bool hasDenseRows(const View &view) { return view.shape.back() <= 1 || view.strides.back() == 1; }
 
+// Whether the rows of a 16-bit tensor are dense and begin at multiples of 16 bytes, and no two are
+// the same: what cuDNN expects of matrices.
+bool hasAlignedRows(const View &view) {
+  constexpr int64_t kElements = 8;
+  auto isAligned = [](int64_t elements) { return elements % kElements == 0; };
+  for (auto [size, stride] : llvm::drop_end(llvm::zip(view.shape, view.strides)))
+    if (!isAligned(stride) || (size > 1 && stride <= 0))
+      return false;
+  return hasDenseRows(view) && isAligned(view.offset);
+}
+
 int64_t elementBytesOf(Value value) {
   return graph::elementTypeOf(value).getIntOrFloatBitWidth() / 8;
 }
 
-// Adds the instruction. `scratch` may be null.
+// Adds the instruction. `memory` may have null buffers.
 void add(ProgramBuilder &program, const graph::AttentionScores &scores, const AttentionViews &at,
-         bool isSafe, Value seed, ArrayRef<Value> offsets, Value scratch) {
+         bool isSafe, Value seed, ArrayRef<Value> offsets, const AttentionMemory &memory) {
   OpBuilder &b = program.builder();
   Sizes sizes(scores);
   SmallVector<Attribute> views;
@@ -75,7 +85,7 @@ void add(ProgramBuilder &program, const graph::AttentionScores &scores, const At
   program.add<program::AttentionOp>(
       buffer(kQuery), buffer(kKey), buffer(kValue), buffer(kResult), buffer(kLse), buffer(kBias),
       buffer(kMask), buffer(kGrad), buffer(kQueryGrad), buffer(kKeyGrad), buffer(kValueGrad), seed,
-      offsets, scratch, /*workspace=*/Value(), b.getArrayAttr(views),
+      offsets, memory.scratch, memory.workspace, b.getArrayAttr(views),
       b.getDenseI64ArrayAttr(sizes.batch), number(sizes.heads), number(sizes.groups),
       number(sizes.queries), number(sizes.keys), number(sizes.width), number(sizes.depth),
       b.getF64FloatAttr(scores.scale), b.getF64FloatAttr(scores.fillValue()), flag(scores.causal),
@@ -91,12 +101,32 @@ View StepLowering::forwardView(Value value) {
   return isForward ? view : copyToDense(view);
 }
 
+View StepLowering::attentionMatrix(Value value) {
+  if (!isForGpus_)
+    return forwardView(value);
+  View view = viewOf(value);
+  return hasAlignedRows(view) ? view : copyToDense(view);
+}
+
+AttentionMemory StepLowering::attentionMemory(const graph::AttentionScores &scores,
+                                              bool isGradient) {
+  const AttentionSizes sizes = Sizes(scores).all();
+  if (isForGpus_)
+    return {.workspace = newWorkspace(attentionWorkspace(sizes, isGradient))};
+  const int64_t bytes = isGradient ? attentionScratchBytes(sizes, elementBytesOf(scores.query)) : 0;
+  if (bytes == 0)
+    return {};
+  return {.scratch = program_.addBuffer("attention.scratch", program::Role::Workspace,
+                                        program_.builder().getF32Type(),
+                                        {bytes / static_cast<int64_t>(sizeof(float))})};
+}
+
 AttentionViews StepLowering::attentionOperands(const graph::AttentionScores &scores) {
   std::vector<int64_t> shape = Sizes(scores).scores();
   AttentionViews at;
-  at[kQuery] = forwardView(scores.query);
-  at[kKey] = forwardView(scores.key);
-  at[kValue] = forwardView(scores.value);
+  at[kQuery] = attentionMatrix(scores.query);
+  at[kKey] = attentionMatrix(scores.key);
+  at[kValue] = attentionMatrix(scores.value);
   if (scores.bias)
     at[kBias] = repeated(forwardView(scores.bias), shape);
   if (scores.mask)
@@ -105,12 +135,12 @@ AttentionViews StepLowering::attentionOperands(const graph::AttentionScores &sco
 }
 
 void StepLowering::addAttention(const graph::AttentionScores &scores, const AttentionViews &at,
-                                bool isSafe, Value scratch) {
+                                bool isSafe, const AttentionMemory &memory) {
   Value seed = scores.drops() ? wholeViewOf(scores.seed).buffer : Value();
   SmallVector<Value> offsets;
   for (Value offset : scores.offsets)
     offsets.push_back(wholeViewOf(offset).buffer);
-  add(program_, scores, at, isSafe, seed, offsets, scratch);
+  add(program_, scores, at, isSafe, seed, offsets, memory);
 }
 
 // The result in the memory order of the query if its readers accept any: heads are often transposed
@@ -122,7 +152,7 @@ View StepLowering::newAttentionResult(graph::AttentionOp op, const View &query) 
   return isFree ? newBufferLike(op.getResult(), query.strides) : newBuffer(op.getResult());
 }
 
-// The kernel of GPUs reads and writes any views.
+// The generated kernel reads and writes any views.
 void StepLowering::launchAttention(Operation *op, ArrayRef<View> results) {
   SmallVector<View> operands;
   for (Value operand : op->getOperands())
@@ -133,17 +163,21 @@ void StepLowering::launchAttention(Operation *op, ArrayRef<View> results) {
 }
 
 void StepLowering::lowerAttention(graph::AttentionOp op) {
-  View result = destinations_.contains(op.getResult())
-                    ? destinations_[op.getResult()]
-                    : newAttentionResult(op, viewOf(op.getQuery()));
+  View place = destinations_.contains(op.getResult())
+                   ? destinations_[op.getResult()]
+                   : newAttentionResult(op, viewOf(op.getQuery()));
   View lse = resultView(op.getLse());
-  if (isForGpus_)
-    return launchAttention(op, {result, lse});
+  if (isForGpus_ && !graph::isLibraryAttention(op))
+    return launchAttention(op, {place, lse});
   graph::AttentionScores scores(op);
   AttentionViews at = attentionOperands(scores);
-  at[kResult] = result, at[kLse] = lse;
-  addAttention(scores, at, op.getSafe(), Value());
-  setView(op.getResult(), result);
+  const bool fits = !isForGpus_ || hasAlignedRows(place);
+  at[kResult] = fits ? place : newBuffer(op.getResult(), ".dense");
+  at[kLse] = lse;
+  addAttention(scores, at, op.getSafe(), attentionMemory(scores, /*isGradient=*/false));
+  if (!fits)
+    program_.copy(*at[kResult], place);
+  setView(op.getResult(), place);
   setView(op.getLse(), lse);
 }
 
@@ -151,24 +185,20 @@ void StepLowering::lowerAttentionGrad(graph::AttentionGradOp op) {
   SmallVector<View, 3> places;
   for (Value result : op->getResults())
     places.push_back(resultView(result));
-  if (isForGpus_)
+  if (isForGpus_ && !graph::isLibraryAttention(op))
     return launchAttention(op, places);
   graph::AttentionScores scores(op);
   AttentionViews at = attentionOperands(scores);
-  at[kResult] = forwardView(op.getResult());
+  at[kResult] = attentionMatrix(op.getResult());
   at[kLse] = forwardView(op.getLse());
-  at[kGrad] = forwardView(op.getGrad());
+  at[kGrad] = attentionMatrix(op.getGrad());
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
-    bool fits = i == 0 || hasDenseRows(places[i]); // the query's gradient may lie anyhow
+    const bool fits = isForGpus_ ? hasAlignedRows(places[i])
+                                 // on CPUs, the query's gradient may lie anyhow
+                                 : i == 0 || hasDenseRows(places[i]);
     at[kQueryGrad + i] = fits ? places[i] : newBuffer(result, ".dense");
   }
-  const int64_t bytes = Sizes(scores).scratchBytes(elementBytesOf(scores.query));
-  Value scratch;
-  if (bytes > 0)
-    scratch = program_.addBuffer("attention.scratch", program::Role::Workspace,
-                                 program_.builder().getF32Type(),
-                                 {bytes / static_cast<int64_t>(sizeof(float))});
-  addAttention(scores, at, /*isSafe=*/false, scratch);
+  addAttention(scores, at, /*isSafe=*/false, attentionMemory(scores, /*isGradient=*/true));
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (!(*at[kQueryGrad + i] == places[i]))
       program_.copy(*at[kQueryGrad + i], places[i]);

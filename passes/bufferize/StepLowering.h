@@ -35,6 +35,12 @@ enum AttentionPlace {
 };
 using AttentionViews = std::array<std::optional<View>, kAttentionPlaces>;
 
+// The memory of an attention beside its tensors: on CPUs scratch memory, on GPUs the library's
+// workspace. Either may be null.
+struct AttentionMemory {
+  mlir::Value scratch = {}, workspace = {};
+};
+
 class StepLowering {
 public:
   // A step becomes the schedule of the program; an evaluation becomes a segment of its own, beside
@@ -96,11 +102,14 @@ private:
   mlir::Value newWorkspace(int64_t bytes);
   // On GPUs set if a product of factors like this one may multiply in tf32.
   mlir::UnitAttr tf32For(const View &factor);
+  // The view of a matrix of an attention, copied if the instruction does not accept it.
+  View attentionMatrix(mlir::Value value);
+  AttentionMemory attentionMemory(const graph::AttentionScores &scores, bool isGradient);
   // The views of query, key, value, bias and mask.
   AttentionViews attentionOperands(const graph::AttentionScores &scores);
   View newAttentionResult(graph::AttentionOp op, const View &query);
   void addAttention(const graph::AttentionScores &scores, const AttentionViews &at, bool isSafe,
-                    mlir::Value scratch);
+                    const AttentionMemory &memory);
   void launchAttention(mlir::Operation *op, llvm::ArrayRef<View> results);
   void lowerDenseKernel(mlir::Operation *op);
   void lowerAllReduce(mesh::AllReduceOp op);

@@ -30,4 +30,14 @@ int64_t convolutionWorkspace(std::initializer_list<llvm::ArrayRef<int64_t>> shap
   return bytes;
 }
 
+int64_t attentionWorkspace(const AttentionSizes &s, bool isGradient) {
+  constexpr int64_t kTile = 128, kRest = int64_t(64) << 10, kElement = 2;
+  if (!isGradient)
+    return kRest;
+  const int64_t heads = s.batch * s.heads;
+  const int64_t scores = alignedTo(kTile, s.queries) * alignedTo(kTile, s.keys);
+  const int64_t perHead = s.heads == s.groups ? 0 : s.keys * (s.width + s.depth);
+  return attentionSumBytes(s) + kElement * heads * (scores + perHead) + kRest;
+}
+
 } // namespace cleave::bufferize

@@ -5,6 +5,8 @@
 // only, so that a plan's memory is known without the library.
 #pragma once
 
+#include "runtime/base/AttentionScratch.h"
+
 #include "llvm/ADT/ArrayRef.h"
 
 #include <cstdint>
@@ -21,5 +23,11 @@ int64_t productWorkspace(int64_t results);
 // layout already. It copies all tensors of a convolution in groups.
 int64_t convolutionWorkspace(std::initializer_list<llvm::ArrayRef<int64_t>> shapes,
                              int64_t elementBytes, bool isChannelsLast, int64_t groups);
+
+// Workspace of an attention of 16-bit floats, or of its gradient. That of a gradient begins with
+// attentionSumBytes(). cuDNN then stores the gradient of each score, so that no sum depends on the
+// order of threads, with queries and keys rounded up to its tiles; with grouped heads also the
+// gradients of key and value per head. 64 KiB cover the rest, which is 256 bytes in version 9.19.
+int64_t attentionWorkspace(const AttentionSizes &sizes, bool isGradient);
 
 } // namespace cleave::bufferize

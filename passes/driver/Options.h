@@ -46,6 +46,7 @@ struct CompileOptions {
   std::string cluster = "local-cpu";
   std::string device;              // cpu, cuda or cuda:sm_90; empty: that of the cluster
   bool decomposeAttention = false; // into products and softmax, instead of a library's kernel
+  bool directAttention = false;    // on GPUs by generated kernels, instead of a library's
   bool directConvolution = false;  // by generated kernels, instead of a library's
   int64_t ranks = 1;
   bool leastRanks = false;  // --ranks least: the planner chooses the fewest that suffice

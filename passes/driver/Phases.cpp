@@ -7,6 +7,7 @@
 #include "compiler/frontend/pt2/Import.h"
 #include "compiler/frontend/step/Import.h"
 #include "compiler/frontend/torchscript/Import.h"
+#include "dialects/graph/Attention.h"
 #include "dialects/graph/KnownStrings.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
@@ -37,6 +38,8 @@
 #include "runtime/base/Units.h"
 
 #include "llvm/ADT/StringExtras.h"
+
+#include <set>
 
 using namespace mlir;
 
@@ -158,6 +161,36 @@ static void chooseConvolutions(Compilation &c, bool isForGpus) {
                     : "since cuDNN may have no engines for their padding or number of dims")});
 }
 
+// Decides which attention the library of GPUs computes, and says why not the others.
+static void chooseAttention(Compilation &c, bool isForGpus) {
+  if (!isForGpus)
+    return;
+  int64_t library = 0, direct = 0;
+  std::set<std::string> reasons;
+  auto choose = [&](auto op) {
+    if (c.options.directAttention)
+      op->setAttr(graph::kDirectAttention, UnitAttr::get(op.getContext()));
+    if (graph::isLibraryAttention(op)) {
+      ++library;
+      return;
+    }
+    ++direct;
+    reasons.insert(c.options.directAttention ? "--direct-attention says so"
+                                             : graph::AttentionScores(op).libraryRefusal());
+  };
+  step(c).walk([&](graph::AttentionOp op) { choose(op); });
+  step(c).walk([&](graph::AttentionGradOp op) { choose(op); });
+  auto remark = [&](int64_t count, const std::string &how) {
+    if (count > 0)
+      c.remarks.push_back(
+          {"attention",
+           concat(count, count == 1 ? " attention or gradient " : " attentions and gradients ",
+                  how)});
+  };
+  remark(library, "by cuDNN; --direct-attention needs no cuDNN for attention");
+  remark(direct, "by generated kernels: " + llvm::join(reasons, "; "));
+}
+
 // Says which products compute in the low type, and what stays f32.
 static void remarkPrecision(Compilation &c, const precision::Policy &policy,
                             const precision::Summary &summary) {
@@ -222,6 +255,7 @@ static Status makePrimitive(Compilation &c) {
     precision::narrowConvolutionGradients(step(c));
   }
   tidy(*c.module);
+  chooseAttention(c, isForGpus);
   fuse::formGroups(step(c));
   schedule::orderForMemory(step(c));
   return Status::ok();

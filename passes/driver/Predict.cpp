@@ -39,11 +39,15 @@ public:
       return product(flops, bytesOf({conv.input(), conv.weight(), conv.output()}),
                      artifact::rolesOf(conv).reads[0], artifact::columnsOf(conv));
     }
-    if (instruction.has_attention())
+    if (instruction.has_attention()) {
+      const plan::Attention &attention = instruction.attention();
       return kernel({.flops = flops,
-                     .bytes = attentionBytes(instruction.attention()),
-                     .elementType = computeType(instruction.attention().query().buffer()),
-                     .isAttention = true});
+                     .bytes = attentionBytes(attention),
+                     .elementType = computeType(attention.query().buffer()),
+                     .isAttention = true,
+                     .libraryShare = cost::libraryAttentionShare(
+                         attention.has_grad(), std::max(attention.width(), attention.depth()))});
+    }
     return 0;
   }
 

@@ -1,6 +1,8 @@
 // The scratch memory of the gradient of attention, which compiler and runtime compute alike.
 #pragma once
 
+#include "runtime/base/Alignment.h"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -46,6 +48,13 @@ inline int64_t attentionScratchBytes(const AttentionSizes &s, int64_t elementByt
   int64_t elements =
       isF32 && attentionParts(s.batch, s.groups, s.keys) == 1 ? 0 : queryPartElements(s);
   return (elements + (isF32 ? 0 : keyGradElements(s) + valueGradElements(s))) * kBytes;
+}
+
+// The first bytes of the workspace of a gradient on GPUs. They hold one f32 per query and head: the
+// sum of the elements of the result times those of its gradient.
+inline int64_t attentionSumBytes(const AttentionSizes &s) {
+  constexpr int64_t kBytes = sizeof(float);
+  return alignedTo(bufferAlignment(/*isForGpus=*/true), s.batch * s.heads * s.queries * kBytes);
 }
 
 } // namespace cleave

@@ -37,6 +37,9 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
                "compute attention by products and softmax instead of one kernel, with memory for "
                "all scores")
       ->group("Plan");
+  app.add_flag("--direct-attention", options.directAttention,
+               "on GPUs, compute attention by generated kernels instead of the device's library")
+      ->group("Plan");
   app.add_flag("--direct-convolution", options.directConvolution,
                "compute convolutions by generated kernels instead of the device's library")
       ->group("Plan");

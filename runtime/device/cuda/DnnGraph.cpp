@@ -18,6 +18,17 @@ std::vector<int64_t> denseStrides(const std::vector<int64_t> &dims) {
 
 } // namespace
 
+int64_t DnnGraph::alignmentOf(const void *address) {
+  const uint64_t bits = uint64_t(reinterpret_cast<uintptr_t>(address)) | 16;
+  return int64_t(bits & (~bits + 1));
+}
+
+DnnGraph::DnnGraph(const dnn::DnnTable &table, dnn::Handle handle, const Addresses &addresses)
+    : table_(table), handle_(handle) {
+  for (const void *address : addresses)
+    alignments_.push_back(alignmentOf(address));
+}
+
 DnnGraph::~DnnGraph() {
   std::for_each(owned_.rbegin(), owned_.rend(), [&](auto d) { table_.destroyDescriptor(d); });
 }
@@ -53,13 +64,13 @@ Status DnnGraph::finalize(dnn::DescriptorRef descriptor) {
 
 // -- tensors --------------------------------------------------------------------------------------
 
-Result<DnnGraph::Tensor> DnnGraph::addTensor(const Layout &layout, int type, void *address,
-                                             bool isVirtual, bool isByValue) {
+Result<DnnGraph::Tensor> DnnGraph::addTensor(const Layout &layout, int type,
+                                             std::optional<size_t> place,
+                                             std::optional<size_t> scalar) {
   CLEAVE_TRY_ASSIGN(dnn::DescriptorRef descriptor, create(dnn::kTensor));
   int64_t id = int64_t(tensors_.size()) + 1;
-  // The largest power of two, at most 16, that divides the address.
-  uint64_t bits = uint64_t(reinterpret_cast<uintptr_t>(address)) | 16;
-  int64_t alignment = isVirtual || isByValue ? 16 : int64_t(bits & (~bits + 1));
+  int64_t alignment = place ? alignments_[*place] : 16;
+  const bool isVirtual = !place && !scalar, isByValue = scalar.has_value();
   CLEAVE_TRY(set(descriptor, dnn::kTensorDataType, dnn::kTypeDataType, type));
   CLEAVE_TRY(setAll(descriptor, dnn::kTensorDims, layout.dims));
   CLEAVE_TRY(setAll(descriptor, dnn::kTensorStrides, layout.strides));
@@ -69,26 +80,26 @@ Result<DnnGraph::Tensor> DnnGraph::addTensor(const Layout &layout, int type, voi
   if (isByValue)
     CLEAVE_TRY(set(descriptor, dnn::kTensorIsByValue, dnn::kTypeBoolean, isByValue));
   CLEAVE_TRY(finalize(descriptor));
-  tensors_.push_back({descriptor, layout.dims, address});
+  tensors_.push_back({descriptor, layout.dims, place, scalar});
   return tensors_.size() - 1;
 }
 
-Result<DnnGraph::Tensor> DnnGraph::inMemory(const Layout &layout, int type, void *address) {
-  return addTensor(layout, type, address, /*isVirtual=*/false, /*isByValue=*/false);
+Result<DnnGraph::Tensor> DnnGraph::inMemory(const Layout &layout, int type, size_t place) {
+  return addTensor(layout, type, place, std::nullopt);
+}
+
+Result<DnnGraph::Tensor> DnnGraph::inside(const Layout &layout, int type) {
+  return addTensor(layout, type, std::nullopt, std::nullopt);
 }
 
 Result<DnnGraph::Tensor> DnnGraph::inside(const std::vector<int64_t> &dims, int type) {
-  return addTensor({dims, denseStrides(dims)}, type, nullptr, /*isVirtual=*/true,
-                   /*isByValue=*/false);
+  return inside(Layout{dims, denseStrides(dims)}, type);
 }
 
 Result<DnnGraph::Tensor> DnnGraph::scalar(float value) {
   Layout layout{{1, 1, 1, 1}, {1, 1, 1, 1}};
-  CLEAVE_TRY_ASSIGN(Tensor tensor, addTensor(layout, dnn::kF32, nullptr, /*isVirtual=*/false,
-                                             /*isByValue=*/true));
-  scalarTensors_.push_back({tensor, scalars_.size()});
   scalars_.push_back(value);
-  return tensor;
+  return addTensor(layout, dnn::kF32, std::nullopt, scalars_.size() - 1);
 }
 
 // -- operations -----------------------------------------------------------------------------------
@@ -138,19 +149,33 @@ Result<DnnGraph::Tensor> DnnGraph::genIndex(int64_t axis, Tensor like) {
 }
 
 Result<DnnGraph::Tensor> DnnGraph::reduction(int op, Tensor x, const std::vector<int64_t> &dims) {
+  CLEAVE_TRY_ASSIGN(Tensor y, inside(dims, dnn::kF32));
+  CLEAVE_TRY(reductionTo(op, x, y));
+  return y;
+}
+
+Status DnnGraph::reductionTo(int op, Tensor x, Tensor y) {
   CLEAVE_TRY_ASSIGN(dnn::DescriptorRef how, create(dnn::kReduction));
   int precision = dnn::kF32;
   CLEAVE_TRY(set(how, dnn::kReductionOperator, dnn::kTypeReductionOperator, op));
   CLEAVE_TRY(set(how, dnn::kReductionType, dnn::kTypeDataType, precision));
   CLEAVE_TRY(finalize(how));
-  CLEAVE_TRY_ASSIGN(Tensor y, inside(dims, dnn::kF32));
   CLEAVE_TRY_ASSIGN(dnn::DescriptorRef operation, create(dnn::kOperationReduction));
   CLEAVE_TRY(set(operation, dnn::kOperationReductionDescriptor, dnn::kTypeDescriptor, how));
   CLEAVE_TRY(setTensor(operation, dnn::kOperationReductionX, x));
   CLEAVE_TRY(setTensor(operation, dnn::kOperationReductionY, y));
   CLEAVE_TRY(finalize(operation));
   operations_.push_back(operation);
-  return y;
+  return Status::ok();
+}
+
+Status DnnGraph::reshapeTo(Tensor x, Tensor y) {
+  CLEAVE_TRY_ASSIGN(dnn::DescriptorRef operation, create(dnn::kOperationReshape));
+  CLEAVE_TRY(setTensor(operation, dnn::kOperationReshapeX, x));
+  CLEAVE_TRY(setTensor(operation, dnn::kOperationReshapeY, y));
+  CLEAVE_TRY(finalize(operation));
+  operations_.push_back(operation);
+  return Status::ok();
 }
 
 Status DnnGraph::matmulTo(Tensor a, Tensor b, Tensor c) {
@@ -246,8 +271,8 @@ Result<bool> DnnGraph::isAllowed(dnn::DescriptorRef config, bool keepsBits) {
   });
 }
 
-// Whether the engine can run the graph with this workspace; then it is the graph's.
-Result<bool> DnnGraph::takePlan(dnn::DescriptorRef config, Workspace workspace) {
+// Whether the engine can run the graph with such a workspace; then it is the graph's.
+Result<bool> DnnGraph::takePlan(dnn::DescriptorRef config, uint64_t workspaceBytes) {
   CLEAVE_TRY_ASSIGN(dnn::DescriptorRef plan, create(dnn::kExecutionPlan));
   CLEAVE_TRY(set(plan, dnn::kPlanHandle, dnn::kTypeHandle, handle_));
   CLEAVE_TRY(set(plan, dnn::kPlanConfig, dnn::kTypeDescriptor, config));
@@ -259,16 +284,16 @@ Result<bool> DnnGraph::takePlan(dnn::DescriptorRef config, Workspace workspace) 
   CLEAVE_TRY(
       check(table_.getAttribute(plan, dnn::kPlanWorkspaceBytes, dnn::kTypeInt64, 1, &count, &bytes),
             "to size a workspace"));
-  if (uint64_t(std::max<int64_t>(0, bytes)) > workspace.bytes) {
+  if (uint64_t(std::max<int64_t>(0, bytes)) > workspaceBytes) {
     refusal_ =
-        concat("its engine needs ", bytes, " bytes of workspace, the plan has ", workspace.bytes);
+        concat("its engine needs ", bytes, " bytes of workspace, the plan has ", workspaceBytes);
     return false;
   }
   plan_ = plan;
   return true;
 }
 
-Status DnnGraph::finish(Workspace workspace, bool keepsBits) {
+Status DnnGraph::finish(uint64_t workspaceBytes, bool keepsBits) {
   CLEAVE_TRY_ASSIGN(dnn::DescriptorRef graph, create(dnn::kOperationGraph));
   CLEAVE_TRY(set(graph, dnn::kGraphHandle, dnn::kTypeHandle, handle_));
   CLEAVE_TRY(set(graph, dnn::kGraphOperations, dnn::kTypeDescriptor, int64_t(operations_.size()),
@@ -285,34 +310,35 @@ Status DnnGraph::finish(Workspace workspace, bool keepsBits) {
       CLEAVE_TRY_ASSIGN(bool allowed, isAllowed(config, keepsBits));
       if (!allowed)
         continue;
-      CLEAVE_TRY_ASSIGN(bool taken, takePlan(config, workspace));
+      CLEAVE_TRY_ASSIGN(bool taken, takePlan(config, workspaceBytes));
       if (taken)
-        return pack(workspace);
+        return Status::ok();
     }
   }
   return Status::userError("cuDNN cannot run it: ", refusal_);
 }
 
-Status DnnGraph::pack(Workspace workspace) {
-  for (auto [tensor, scalar] : scalarTensors_)
-    tensors_[tensor].address = &scalars_[scalar];
+Result<DnnGraph::Binding> DnnGraph::bind(const Addresses &addresses, void *workspace) {
   std::vector<int64_t> ids;
   std::vector<void *> pointers;
-  for (size_t i = 0; i < tensors_.size(); ++i)
-    if (tensors_[i].address) {
-      ids.push_back(int64_t(i) + 1);
-      pointers.push_back(tensors_[i].address);
-    }
-  CLEAVE_TRY_ASSIGN(variantPack_, create(dnn::kVariantPack));
-  CLEAVE_TRY(setAll(variantPack_, dnn::kPackIds, ids));
-  CLEAVE_TRY(set(variantPack_, dnn::kPackPointers, dnn::kTypeVoidPtr, int64_t(pointers.size()),
+  for (size_t i = 0; i < tensors_.size(); ++i) {
+    const TensorFacts &tensor = tensors_[i];
+    if (!tensor.place && !tensor.scalar)
+      continue;
+    ids.push_back(int64_t(i) + 1);
+    pointers.push_back(tensor.place ? addresses[*tensor.place] : &scalars_[*tensor.scalar]);
+  }
+  CLEAVE_TRY_ASSIGN(Binding binding, create(dnn::kVariantPack));
+  CLEAVE_TRY(setAll(binding, dnn::kPackIds, ids));
+  CLEAVE_TRY(set(binding, dnn::kPackPointers, dnn::kTypeVoidPtr, int64_t(pointers.size()),
                  pointers.data()));
-  CLEAVE_TRY(set(variantPack_, dnn::kPackWorkspace, dnn::kTypeVoidPtr, workspace.address));
-  return check(table_.finalize(variantPack_), "the addresses");
+  CLEAVE_TRY(set(binding, dnn::kPackWorkspace, dnn::kTypeVoidPtr, workspace));
+  CLEAVE_TRY(check(table_.finalize(binding), "the addresses"));
+  return binding;
 }
 
-Status DnnGraph::run() {
-  int status = table_.execute(handle_, plan_, variantPack_);
+Status DnnGraph::run(Binding binding) {
+  int status = table_.execute(handle_, plan_, binding);
   return status == dnn::kSuccess ? Status::ok()
                                  : Status::defect("cuDNN failed: ", table_.getErrorString(status),
                                                   "; an earlier instruction may be the cause; set "

@@ -50,6 +50,7 @@ enum DescriptorType : int {
   kOperationMatmul = 19,
   kReduction = 21,
   kOperationReduction = 22,
+  kOperationReshape = 31,
 };
 
 // cudnnBackendAttributeType_t
@@ -134,6 +135,8 @@ enum Attribute : int {
   kOperationReductionX = 1610,
   kOperationReductionY = 1611,
   kOperationReductionDescriptor = 1612,
+  kOperationReshapeX = 2200,
+  kOperationReshapeY = 2201,
 };
 
 // One member per function.

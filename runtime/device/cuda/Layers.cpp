@@ -1,20 +1,22 @@
-// Convolution and attention by cuDNN. See Parts.h.
-#include "runtime/device/cuda/DnnGraph.h"
+// Convolution and attention by cuDNN. See Parts.h; AttentionGraph.h has the graphs of attention.
+#include "runtime/base/Concat.h"
+#include "runtime/device/cuda/AttentionGraph.h"
 #include "runtime/device/cuda/Parts.h"
-
-#include <cmath>
-#include <limits>
 
 namespace cleave::device {
 namespace {
 
 using Tensor = DnnGraph::Tensor;
 
-class GraphOfOperations : public Action {
+class BoundGraph : public Action {
 public:
-  GraphOfOperations(const dnn::DnnTable &table, dnn::Handle handle) : graph(table, handle) {}
-  Status run() override { return graph.run(); }
-  DnnGraph graph;
+  BoundGraph(std::shared_ptr<DnnGraph> graph, DnnGraph::Binding binding)
+      : graph_(std::move(graph)), binding_(binding) {}
+  Status run() override { return graph_->run(binding_); }
+
+private:
+  std::shared_ptr<DnnGraph> graph_;
+  DnnGraph::Binding binding_;
 };
 
 Result<int> dnnType(DType dtype) {
@@ -63,20 +65,21 @@ int operationOf(plan::Convolution::Kind kind) {
                                                      : dnn::kConvolutionBackwardFilter;
 }
 
+// The places of the addresses.
+enum ConvolutionPlace : size_t { kInput, kWeight, kOutput };
+
 Status addConvolution(DnnGraph &graph, const plan::Convolution &c,
                       const ConvolutionOperands &operands) {
   CLEAVE_TRY_ASSIGN(int read, dnnType(operands.dtype));
   CLEAVE_TRY_ASSIGN(int written, dnnType(operands.resultDtype));
-  auto inMemory = [&](const auto &shape, plan::Convolution::Kind writes, void *address) {
+  auto inMemory = [&](const auto &shape, plan::Convolution::Kind writes, auto place) {
     return graph.inMemory(denseLayout(shape, c.channels_last()),
-                          c.kind() == writes ? written : read, address);
+                          c.kind() == writes ? written : read, place);
   };
-  CLEAVE_TRY_ASSIGN(Tensor x,
-                    inMemory(c.input_shape(), plan::Convolution::INPUT_GRADIENT, operands.input));
-  CLEAVE_TRY_ASSIGN(
-      Tensor w, inMemory(c.weight_shape(), plan::Convolution::WEIGHT_GRADIENT, operands.weight));
-  CLEAVE_TRY_ASSIGN(Tensor y,
-                    inMemory(c.output_shape(), plan::Convolution::FORWARD, operands.output));
+  CLEAVE_TRY_ASSIGN(Tensor x, inMemory(c.input_shape(), plan::Convolution::INPUT_GRADIENT, kInput));
+  CLEAVE_TRY_ASSIGN(Tensor w,
+                    inMemory(c.weight_shape(), plan::Convolution::WEIGHT_GRADIENT, kWeight));
+  CLEAVE_TRY_ASSIGN(Tensor y, inMemory(c.output_shape(), plan::Convolution::FORWARD, kOutput));
   DnnGraph::Convolution convolution{.type = operationOf(c.kind()),
                                     .spatialDims = std::max(2, c.strides_size()),
                                     .strides = spatial(c.strides(), 1),
@@ -93,144 +96,33 @@ template <typename List> bool hasElements(const List &shape) {
   return true;
 }
 
-// -- attention ------------------------------------------------------------------------------------
+// -- keys of finished graphs ----------------------------------------------------------------------
 
-constexpr const char *kWayOut =
-    "; compile the model with --decompose-attention, which needs no cuDNN for attention";
+// The instruction without its buffers.
+std::string keyOf(plan::Convolution convolution) {
+  convolution.clear_input(), convolution.clear_weight(), convolution.clear_output();
+  convolution.clear_workspace();
+  return "convolution " + convolution.SerializeAsString();
+}
 
-// Why cuDNN's attention cannot compute this instruction; empty if it can.
-std::string refusalOf(const plan::Attention &a, DType dtype) {
+std::string keyOf(plan::Attention a) {
+  for (plan::StridedOperand *operand :
+       {a.mutable_query(), a.mutable_key(), a.mutable_value(), a.mutable_result(), a.mutable_lse()})
+    operand->clear_buffer(), operand->clear_offset();
   if (a.has_grad())
-    return "its gradient is not built from cuDNN's operations";
-  if (dtype != DType::BF16 && dtype != DType::F16)
-    return concat("it has no engines for ", name(dtype), ", only for bf16 and f16");
-  if (a.drop_rate() > 0)
-    return "its random numbers of dropout differ from those of the plan";
-  if (a.has_mask())
-    return "a mask can hide all keys of a query, for which its result differs";
-  if (a.causal() && a.offsets_size())
-    return "the first query of a causal block is known at run time only";
-  if (a.batch_size() > 1)
-    return concat("it has one batch dim, the instruction ", a.batch_size());
-  if (a.causal() && a.fill() > -1e4)
-    return concat("hidden scores are ", a.fill(), ", expected a large negative number");
-  return "";
+    for (plan::StridedOperand *operand :
+         {a.mutable_grad(), a.mutable_query_grad(), a.mutable_key_grad(), a.mutable_value_grad()})
+      operand->clear_buffer(), operand->clear_offset();
+  a.clear_workspace();
+  return "attention " + a.SerializeAsString();
 }
-
-// The layout of an operand as batch, heads, rows, columns.
-DnnGraph::Layout layoutOf(const plan::Attention &a, const plan::StridedOperand &operand,
-                          int64_t heads, int64_t rows, int64_t columns) {
-  std::vector<int64_t> strides(operand.strides().begin(), operand.strides().end());
-  if (a.batch_size() == 0)
-    strides.insert(strides.begin(), strides.empty() ? 1 : strides[0] * heads);
-  strides.resize(4, 1); // lse has no columns
-  return {{a.batch_size() ? a.batch(0) : 1, heads, rows, columns}, strides};
-}
-
-void *startOf(void *buffer, const plan::StridedOperand &operand, DType dtype) {
-  return static_cast<char *>(buffer) + operand.offset() * byteSize(dtype);
-}
-
-// The attention of AttentionOperands as a graph of operations, in the form that cuDNN recognises.
-class AttentionGraph {
-public:
-  AttentionGraph(DnnGraph &graph, const plan::Attention &attention,
-                 const AttentionOperands &operands, int type)
-      : graph_(graph), a_(attention), operands_(operands), type_(type),
-        scores_{a_.batch_size() ? a_.batch(0) : 1, a_.heads(), a_.queries(), a_.keys()},
-        rows_{scores_[0], scores_[1], scores_[2], 1} {}
-
-  Status build() {
-    CLEAVE_TRY_ASSIGN(Tensor scores, scaledScores());
-    CLEAVE_TRY_ASSIGN(scores, biased(scores));
-    CLEAVE_TRY_ASSIGN(scores, hidden(scores));
-    CLEAVE_TRY_ASSIGN(Tensor weights, softmax(scores));
-    CLEAVE_TRY_ASSIGN(Tensor value,
-                      operand(a_.value(), operands_.value, a_.groups(), a_.keys(), a_.depth()));
-    CLEAVE_TRY_ASSIGN(Tensor result,
-                      operand(a_.result(), operands_.result, a_.heads(), a_.queries(), a_.depth()));
-    return graph_.matmulTo(weights, value, result);
-  }
-
-private:
-  Result<Tensor> operand(const plan::StridedOperand &operand, void *buffer, int64_t heads,
-                         int64_t rows, int64_t columns) {
-    return graph_.inMemory(layoutOf(a_, operand, heads, rows, columns), type_,
-                           startOf(buffer, operand, operands_.dtype));
-  }
-
-  Result<Tensor> scaledScores() {
-    CLEAVE_TRY_ASSIGN(Tensor query,
-                      operand(a_.query(), operands_.query, a_.heads(), a_.queries(), a_.width()));
-    DnnGraph::Layout keys = layoutOf(a_, a_.key(), a_.groups(), a_.keys(), a_.width());
-    std::swap(keys.dims[2], keys.dims[3]);
-    std::swap(keys.strides[2], keys.strides[3]);
-    CLEAVE_TRY_ASSIGN(
-        Tensor key,
-        graph_.inMemory(keys, type_, startOf(operands_.key, a_.key(), operands_.dtype)));
-    CLEAVE_TRY_ASSIGN(Tensor product, graph_.inside(scores_, dnn::kF32));
-    CLEAVE_TRY(graph_.matmulTo(query, key, product));
-    CLEAVE_TRY_ASSIGN(Tensor scale, graph_.scalar(float(a_.scale())));
-    return graph_.pointwise(dnn::kMul, product, scale);
-  }
-
-  Result<Tensor> biased(Tensor scores) {
-    if (!a_.has_bias())
-      return scores;
-    // A stride of 0 repeats an element: the dim has size 1.
-    DnnGraph::Layout layout = layoutOf(a_, a_.bias(), a_.heads(), a_.queries(), a_.keys());
-    for (size_t i = 0; i < layout.dims.size(); ++i)
-      if (layout.strides[i] == 0)
-        layout.dims[i] = 1, layout.strides[i] = 1;
-    CLEAVE_TRY_ASSIGN(int type, dnnType(operands_.biasDtype));
-    CLEAVE_TRY_ASSIGN(
-        Tensor bias,
-        graph_.inMemory(layout, type, startOf(operands_.bias, a_.bias(), operands_.biasDtype)));
-    return graph_.pointwise(dnn::kAdd, scores, bias);
-  }
-
-  // Scores of keys behind the query become the lowest number, whose weight is 0.
-  Result<Tensor> hidden(Tensor scores) {
-    if (!a_.causal())
-      return scores;
-    CLEAVE_TRY_ASSIGN(Tensor row, graph_.genIndex(2, scores));
-    CLEAVE_TRY_ASSIGN(Tensor column, graph_.genIndex(3, scores));
-    CLEAVE_TRY_ASSIGN(Tensor isVisible, graph_.inside(scores_, dnn::kBool));
-    CLEAVE_TRY(graph_.pointwiseTo(dnn::kCompareGe, {row, column}, isVisible));
-    CLEAVE_TRY_ASSIGN(Tensor fill, graph_.scalar(std::numeric_limits<float>::lowest()));
-    CLEAVE_TRY_ASSIGN(Tensor result, graph_.inside(scores_, dnn::kF32));
-    CLEAVE_TRY(graph_.pointwiseTo(dnn::kBinarySelect, {scores, fill, isVisible}, result));
-    return result;
-  }
-
-  // The weights, and lse in memory.
-  Result<Tensor> softmax(Tensor scores) {
-    CLEAVE_TRY_ASSIGN(Tensor largest, graph_.reduction(dnn::kReduceMax, scores, rows_));
-    CLEAVE_TRY_ASSIGN(Tensor difference, graph_.pointwise(dnn::kSub, scores, largest));
-    CLEAVE_TRY_ASSIGN(Tensor power, graph_.pointwise(dnn::kExp, difference));
-    CLEAVE_TRY_ASSIGN(Tensor sum, graph_.reduction(dnn::kReduceAdd, power, rows_));
-    CLEAVE_TRY_ASSIGN(Tensor logarithm, graph_.pointwise(dnn::kLog, sum));
-    CLEAVE_TRY_ASSIGN(Tensor lse,
-                      graph_.inMemory(layoutOf(a_, a_.lse(), a_.heads(), a_.queries(), 1),
-                                      dnn::kF32, startOf(operands_.lse, a_.lse(), DType::F32)));
-    CLEAVE_TRY(graph_.pointwiseTo(dnn::kAdd, {largest, logarithm}, lse));
-    CLEAVE_TRY_ASSIGN(Tensor weights, graph_.inside(scores_, type_));
-    CLEAVE_TRY(graph_.pointwiseTo(dnn::kDiv, {power, sum}, weights));
-    return weights;
-  }
-
-  DnnGraph &graph_;
-  const plan::Attention &a_;
-  const AttentionOperands &operands_;
-  int type_;
-  std::vector<int64_t> scores_, rows_; // shapes of the scores, and of one number per query
-};
 
 } // namespace
 
 // -- the layers -----------------------------------------------------------------------------------
 
 DnnLayers::~DnnLayers() {
+  graphs_.clear();
   for (dnn::Handle handle : handles_)
     if (handle)
       table_->destroy(handle);
@@ -249,6 +141,21 @@ Status DnnLayers::open() {
              : Status::defect("cuDNN does not take a stream: ", table_->getErrorString(status));
 }
 
+PreparedAction DnnLayers::bound(std::string key, const DnnGraph::Addresses &addresses,
+                                Workspace workspace, const Build &build) {
+  key += concat(" queue ", int(context_.queue), " workspace ", workspace.bytes);
+  for (const void *address : addresses)
+    key += concat(" ", DnnGraph::alignmentOf(address));
+  std::shared_ptr<DnnGraph> &graph = graphs_[key];
+  if (!graph) {
+    auto made = std::make_shared<DnnGraph>(*table_, handles_[context_.queue], addresses);
+    CLEAVE_TRY(build(*made));
+    graph = std::move(made);
+  }
+  CLEAVE_TRY_ASSIGN(DnnGraph::Binding binding, graph->bind(addresses, workspace.address));
+  return PreparedAction(std::make_unique<BoundGraph>(graph, binding));
+}
+
 PreparedAction DnnLayers::convolution(const plan::Convolution &convolution,
                                       const ConvolutionOperands &operands) {
   const auto &written =
@@ -258,27 +165,45 @@ PreparedAction DnnLayers::convolution(const plan::Convolution &convolution,
   if (!hasElements(written))
     return PreparedAction(std::make_unique<NoAction>());
   CLEAVE_TRY(open());
-  auto action = std::make_unique<GraphOfOperations>(*table_, handles_[context_.queue]);
   const bool keepsBits = operands.dtype == DType::F32 && !convolution.tf32();
-  Status status = addConvolution(action->graph, convolution, operands);
-  if (status)
-    status = action->graph.finish(operands.workspace, keepsBits);
-  return status ? PreparedAction(std::move(action))
-                : Status::userError(status.message(),
+  std::string key =
+      concat(keyOf(convolution), " ", name(operands.dtype), " ", name(operands.resultDtype));
+  PreparedAction action = bound(std::move(key), {operands.input, operands.weight, operands.output},
+                                operands.workspace, [&](DnnGraph &graph) -> Status {
+                                  CLEAVE_TRY(addConvolution(graph, convolution, operands));
+                                  return graph.finish(operands.workspace.bytes, keepsBits);
+                                });
+  return action ? std::move(action)
+                : Status::userError(action.status().message(),
                                     "; compile the model with --direct-convolution, which needs no "
                                     "cuDNN for convolutions");
 }
 
 PreparedAction DnnLayers::attention(const plan::Attention &attention,
                                     const AttentionOperands &operands) {
-  if (std::string why = refusalOf(attention, operands.dtype); !why.empty())
-    return Status::userError("cuDNN cannot run it: ", why, kWayOut);
+  constexpr const char *kRemedy =
+      "; compile the model with --direct-attention, which needs no cuDNN for attention";
   CLEAVE_TRY(open());
+  if (std::string why = attentionRefusal(attention, operands.dtype, table_->getVersion());
+      !why.empty())
+    return Status::userError("cuDNN cannot run it: ", why, kRemedy);
   CLEAVE_TRY_ASSIGN(int type, dnnType(operands.dtype));
-  auto action = std::make_unique<GraphOfOperations>(*table_, handles_[context_.queue]);
-  CLEAVE_TRY(AttentionGraph(action->graph, attention, operands, type).build());
-  Status status = action->graph.finish(operands.workspace, /*keepsBits=*/false);
-  return status ? PreparedAction(std::move(action)) : Status::userError(status.message(), kWayOut);
+  // The first bytes of the workspace are a tensor of the graph; cuDNN gets the others.
+  const uint64_t first = attentionGraphBytes(attention);
+  if (first > operands.workspace.bytes)
+    return Status::userError("cuDNN cannot run it: its workspace has ", operands.workspace.bytes,
+                             " bytes, expected at least ", first, kRemedy);
+  const Workspace rest = operands.workspace.bytes == first
+                             ? Workspace{}
+                             : Workspace{static_cast<char *>(operands.workspace.address) + first,
+                                         operands.workspace.bytes - first};
+  PreparedAction action =
+      bound(concat(keyOf(attention), " ", name(operands.dtype)),
+            attentionAddresses(attention, operands), rest, [&](DnnGraph &graph) -> Status {
+              CLEAVE_TRY(buildAttention(graph, attention, type));
+              return graph.finish(rest.bytes, /*keepsBits=*/false);
+            });
+  return action ? std::move(action) : Status::userError(action.status().message(), kRemedy);
 }
 
 } // namespace cleave::device

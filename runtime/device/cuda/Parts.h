@@ -4,7 +4,13 @@
 
 #include "runtime/device/cuda/BlasTable.h"
 #include "runtime/device/cuda/CudaContext.h"
+#include "runtime/device/cuda/DnnGraph.h"
 #include "runtime/device/cuda/DnnTable.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
 
 namespace cleave::device {
 
@@ -41,18 +47,25 @@ public:
   DnnLayers &operator=(const DnnLayers &) = delete;
 
   // Each by the first engine of the library's heuristic that is deterministic and does with the
-  // workspace. A user error if the library is missing or has none; it says why.
+  // workspace. Instructions that differ only in their buffers share a graph, since cuDNN compiles
+  // the kernel of each. A user error if the library is missing or has none; it says why.
   PreparedAction convolution(const plan::Convolution &convolution,
                              const ConvolutionOperands &operands);
   PreparedAction attention(const plan::Attention &attention, const AttentionOperands &operands);
 
 private:
+  using Build = std::function<Status(DnnGraph &)>; // adds operations and finishes
   Status open();
+  // The graph with this key, or a new one, at these addresses. `key`: all on which `build` depends
+  // but the alignment of addresses, the workspace and the queue.
+  PreparedAction bound(std::string key, const DnnGraph::Addresses &addresses, Workspace workspace,
+                       const Build &build);
 
   const CudaContext &context_;
   Result<const dnn::DnnTable *> (*load_)();
   const dnn::DnnTable *table_ = nullptr;          // null until the first layer
   std::array<dnn::Handle, kQueues> handles_ = {}; // one per queue: a handle has one stream
+  std::map<std::string, std::shared_ptr<DnnGraph>> graphs_; // by key
 };
 
 } // namespace cleave::device

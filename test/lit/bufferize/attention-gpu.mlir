@@ -1,4 +1,4 @@
-// On GPUs, attention and its gradient are kernels, on any views and without scratch.
+// On GPUs, attention and its gradient that cuDNN does not compute are kernels, on any views and without scratch.
 // RUN: cleave-opt %s --cleave-bufferize | FileCheck %s
 
 // Heads lie inside rows, as a projection writes them; nothing is copied to the kernels.

@@ -125,19 +125,51 @@ TEST_CASE(
   CHECK(predicted.planned_seconds() == Approx(predicted.step_seconds()).epsilon(0.01));
 }
 
-TEST_CASE("attention and its gradient are kernels on GPUs, in all types") {
-  for (const char *dtype : {"f32", "bf16"}) {
-    driver::CompileOptions options = optionsFor("cuda:sm_90", {1}, kGptCase);
-    options.dtype = dtype;
-    driver::Compilation c(options);
-    REQUIRE(driver::compileTo(c, "program").isOk());
-    int forward = 0, gradients = 0;
-    c.module->walk([&](graph::AttentionOp) { ++forward; });
-    c.module->walk([&](graph::AttentionGradOp op) {
-      CHECK(mlir::isa<program::KernelOp>(op->getParentOp()));
-      ++gradients;
-    });
-    c.module->walk([&](program::AttentionOp) { FAIL("attention is an instruction"); });
-    CHECK((forward > 0 && forward == gradients));
+namespace {
+
+// The attention and gradients of a GPT for GPUs.
+struct AttentionCounts {
+  int64_t kernels = 0, instructions = 0;
+};
+
+AttentionCounts countAttention(const driver::CompileOptions &options, std::string &remark) {
+  driver::Compilation c(options);
+  REQUIRE(driver::compileTo(c, "artifact").isOk());
+  AttentionCounts counts;
+  c.module->walk([&](mlir::Operation *op) {
+    if (mlir::isa<graph::AttentionOp, graph::AttentionGradOp>(op))
+      counts.kernels += mlir::isa<program::KernelOp>(op->getParentOp());
+    if (auto attention = mlir::dyn_cast<program::AttentionOp>(op)) {
+      CHECK((attention.getWorkspace() && !attention.getScratch()));
+      ++counts.instructions;
+    }
+  });
+  for (const driver::Remark &each : c.remarks)
+    if (each.kind == "attention")
+      remark += each.text;
+  return counts;
+}
+
+} // namespace
+
+TEST_CASE("attention in 16 bits is cuDNN's on GPUs, all other is in kernels") {
+  driver::CompileOptions options = optionsFor("cuda:sm_90", {1}, kGptCase);
+  std::string remark;
+  SECTION("f32") {
+    const AttentionCounts counts = countAttention(options, remark);
+    CHECK((counts.kernels > 0 && counts.instructions == 0));
+    CHECK_THAT(remark, Contains("neither bf16 nor f16"));
+  }
+  SECTION("bf16") {
+    options.dtype = "bf16";
+    const AttentionCounts counts = countAttention(options, remark);
+    CHECK((counts.kernels == 0 && counts.instructions > 0));
+    CHECK_THAT(remark, Contains("by cuDNN"));
+  }
+  SECTION("bf16 by kernels, if the user says so") {
+    options.dtype = "bf16", options.directAttention = true;
+    const AttentionCounts counts = countAttention(options, remark);
+    CHECK((counts.kernels > 0 && counts.instructions == 0));
+    CHECK_THAT(remark, Contains("--direct-attention"));
   }
 }

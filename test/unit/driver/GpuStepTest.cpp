@@ -1,12 +1,14 @@
 // Whole training steps of a plan for GPUs, without one: its kernels run in the interpreter of GPU
-// threads, its products in plain loops, its convolutions on the CPU device, in the order of the
-// instructions. The losses are those of the plan for CPUs of the same model.
+// threads, its products in plain loops, convolutions and attention of the libraries on the CPU
+// device, in the order of the instructions. The losses are those of the plan for CPUs of the same
+// model.
 #include "dialects/program/Program.h"
 #include "passes/codegen/gpu/GpuCodegen.h"
 #include "passes/driver/Compile.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Modules.h"
+#include "runtime/base/AttentionScratch.h"
 #include "runtime/base/Float16.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/device/cpu/KernelLibrary.h"
@@ -67,6 +69,8 @@ private:
       multiply(instruction.matmul());
     else if (instruction.has_convolution())
       convolve(instruction.convolution());
+    else if (instruction.has_attention())
+      attend(instruction.attention());
     else if (instruction.has_fill())
       fill(program_.buffers(static_cast<int>(instruction.fill().buffer())),
            instruction.fill().value());
@@ -100,6 +104,39 @@ private:
                                            .input = at(c.input()),
                                            .weight = at(c.weight()),
                                            .output = at(c.output())});
+    REQUIRE(action.isOk());
+    REQUIRE(device_->finishPreparing().isOk());
+    REQUIRE((*action)->run().isOk());
+  }
+
+  void attend(const plan::Attention &a) {
+    auto place = [&](bool isPresent, const plan::StridedOperand &operand) -> void * {
+      return isPresent ? at(operand.buffer()) : nullptr;
+    };
+    const auto dtype = DType(program_.buffers(static_cast<int>(a.query().buffer())).dtype());
+    REQUIRE((!a.has_mask() && !a.has_bias() && a.seed().empty() && a.offsets().empty()));
+    device::AttentionOperands operands{.dtype = dtype,
+                                       .biasDtype = dtype,
+                                       .query = at(a.query().buffer()),
+                                       .key = at(a.key().buffer()),
+                                       .value = at(a.value().buffer()),
+                                       .result = at(a.result().buffer()),
+                                       .lse = at(a.lse().buffer()),
+                                       .grad = place(a.has_grad(), a.grad()),
+                                       .queryGrad = place(a.has_grad(), a.query_grad()),
+                                       .keyGrad = place(a.has_grad(), a.key_grad()),
+                                       .valueGrad = place(a.has_grad(), a.value_grad())};
+    // What a CPU needs beside the tensors; plans for GPUs have a workspace instead.
+    const AttentionSizes sizes{.batch = artifact::elementCount(a.batch()),
+                               .heads = a.heads(),
+                               .groups = a.groups(),
+                               .queries = a.queries(),
+                               .keys = a.keys(),
+                               .width = a.width(),
+                               .depth = a.depth()};
+    std::vector<char> scratch(attentionScratchBytes(sizes, byteSize(dtype)));
+    operands.scratch = scratch.data();
+    auto action = device_->attention(a, operands);
     REQUIRE(action.isOk());
     REQUIRE(device_->finishPreparing().isOk());
     REQUIRE((*action)->run().isOk());
@@ -177,13 +214,14 @@ private:
 };
 
 std::unique_ptr<driver::Compilation> compiled(const ModelCase &model, const std::string &device,
-                                              const std::string &dtype, bool direct = false) {
+                                              const std::string &dtype, bool decomposes,
+                                              bool direct = false) {
   ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, {1});
   options.device = device;
   options.dtype = dtype;
   options.symbols["batch"] = 2;
-  options.decomposeAttention = true;
+  options.decomposeAttention = decomposes;
   options.directConvolution = direct;
   auto c = std::make_unique<driver::Compilation>(std::move(options));
   Status status = driver::compileTo(*c, "artifact");
@@ -213,8 +251,10 @@ std::string runThreads(const codegen::GpuIr &ir, const plan::Kernel &kernel,
 
 // Returns the plan for GPUs.
 static plan::Plan checkSteps(const ModelCase &model, int steps, const std::string &dtype = "f32",
-                             double tolerance = 1e-5, bool direct = true) {
-  auto gpu = compiled(model, "cuda:sm_90", dtype, direct), cpu = compiled(model, "cpu", dtype);
+                             double tolerance = 1e-5, bool direct = true,
+                             bool decomposesAttention = true) {
+  auto gpu = compiled(model, "cuda:sm_90", dtype, decomposesAttention, direct),
+       cpu = compiled(model, "cpu", dtype, decomposesAttention);
   mlir::SmallVector<program::KernelOp> kernels(gpu->module->getOps<program::KernelOp>());
   Result<codegen::GpuIr> ir = codegen::lowerForGpu(kernels, "sm_90");
   REQUIRE(ir.isOk());
@@ -266,5 +306,23 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
     CHECK(llvm::any_of(plan.programs(0).buffers(), [](const plan::Buffer &buffer) {
       return buffer.dtype() == plan::BF16 && buffer.shape_size() == 3 && buffer.shape(2) == 576;
     }));
+  }
+  SECTION("of a Llama in bf16 whose attention is the library's") {
+    const plan::Plan plan =
+        checkSteps({"llama2-7b",
+                    "softmax-cross-entropy:logits",
+                    {{"batch", 2}, {"seq", 12}},
+                    {{"layers", 1},
+                     {"hidden", 32},
+                     {"heads", 4},
+                     {"kv-heads", 2},
+                     {"ffn", 16},
+                     {"vocab", 32}}},
+                   2, "bf16", 1e-3, /*direct=*/true, /*decomposesAttention=*/false);
+    int64_t instructions = 0;
+    for (const plan::Segment &segment : plan.programs(0).segments())
+      for (const plan::Instruction &instruction : segment.instructions())
+        instructions += instruction.has_attention();
+    CHECK(instructions == 2);
   }
 }

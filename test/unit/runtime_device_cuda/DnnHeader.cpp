@@ -68,6 +68,7 @@ static_assert(int(kMatmul) == int(CUDNN_BACKEND_MATMUL_DESCRIPTOR));
 static_assert(int(kOperationMatmul) == int(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR));
 static_assert(int(kReduction) == int(CUDNN_BACKEND_REDUCTION_DESCRIPTOR));
 static_assert(int(kOperationReduction) == int(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR));
+static_assert(int(kOperationReshape) == int(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR));
 static_assert(int(kTypeHandle) == int(CUDNN_TYPE_HANDLE));
 static_assert(int(kTypeDataType) == int(CUDNN_TYPE_DATA_TYPE));
 static_assert(int(kTypeBoolean) == int(CUDNN_TYPE_BOOLEAN));
@@ -121,6 +122,8 @@ static_assert(int(kReductionType) == int(CUDNN_ATTR_REDUCTION_COMP_TYPE));
 static_assert(int(kOperationReductionX) == int(CUDNN_ATTR_OPERATION_REDUCTION_XDESC));
 static_assert(int(kOperationReductionY) == int(CUDNN_ATTR_OPERATION_REDUCTION_YDESC));
 static_assert(int(kOperationReductionDescriptor) == int(CUDNN_ATTR_OPERATION_REDUCTION_DESC));
+static_assert(int(kOperationReshapeX) == int(CUDNN_ATTR_OPERATION_RESHAPE_XDESC));
+static_assert(int(kOperationReshapeY) == int(CUDNN_ATTR_OPERATION_RESHAPE_YDESC));
 static_assert(int(kOperationPointwiseDescriptor) ==
               int(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR));
 static_assert(int(kOperationPointwiseX) == int(CUDNN_ATTR_OPERATION_POINTWISE_XDESC));

@@ -264,40 +264,82 @@ plan::Attention attention() {
   return a;
 }
 
-std::string run(const plan::Attention &a, DType dtype) {
-  Setting setting;
+// The gradient of this attention; that of the query lies like the query.
+plan::Attention gradientOf(plan::Attention a) {
+  *a.mutable_grad() = a.result();
+  *a.mutable_query_grad() = a.query();
+  *a.mutable_key_grad() = a.key(), *a.mutable_value_grad() = a.value();
+  return a;
+}
+
+constexpr uint64_t kSumBytes = 256; // of 2 x 4 x 8 numbers in f32
+
+device::AttentionOperands operandsIn(Setting &setting, const plan::Attention &a, DType dtype,
+                                     uint64_t workspace) {
+  const uint64_t rows = 2 * 2 * 4 * 8 * 32, groups = 2 * 2 * 2 * 16 * 32; // bytes
   device::AttentionOperands operands{};
-  operands.dtype = dtype;
-  operands.query = setting.memory(2 * 2 * 4 * 8 * 32);
-  operands.key = setting.memory(2 * 2 * 2 * 16 * 32);
-  operands.value = setting.memory(2 * 2 * 2 * 16 * 32);
-  operands.result = setting.memory(2 * 2 * 4 * 8 * 32);
+  operands.dtype = operands.biasDtype = dtype;
+  operands.query = setting.memory(rows);
+  operands.key = setting.memory(groups);
+  operands.value = setting.memory(groups);
+  operands.result = setting.memory(rows);
   operands.lse = setting.memory(4 * 2 * 4 * 8);
-  operands.bias = setting.memory(2 * 8 * 16);
-  operands.biasDtype = dtype;
+  if (a.has_grad()) {
+    operands.grad = setting.memory(rows), operands.queryGrad = setting.memory(rows);
+    operands.keyGrad = setting.memory(groups), operands.valueGrad = setting.memory(groups);
+  }
+  if (workspace > 0)
+    operands.workspace = {setting.memory(workspace), workspace};
+  return operands;
+}
+
+std::string run(const plan::Attention &a, DType dtype, uint64_t workspace = kSumBytes) {
+  Setting setting;
+  const device::AttentionOperands operands = operandsIn(setting, a, dtype, workspace);
   return setting.run(setting.device().attention(a, operands));
 }
 
 } // namespace
 
-TEST_CASE("cuda: attention with grouped heads, causal and with a bias") {
+TEST_CASE("cuda: attention and its gradient with grouped heads, causal or not") {
   plan::Attention a = attention();
-  CHECK(run(a, DType::BF16) == "");
-  a.set_causal(true), a.set_fill(-1e30);
-  CHECK(run(a, DType::BF16) == "");
-  setOperand(a.mutable_bias(), {0, 0, 16, 1});
-  CHECK(run(a, DType::F16) == "");
+  for (bool isCausal : {false, true}) {
+    a.set_causal(isCausal), a.set_fill(-1e30);
+    CHECK(run(a, DType::BF16) == "");
+    CHECK(run(gradientOf(a), DType::F16) == "");
+  }
+}
+
+TEST_CASE("cuda: instructions that differ only in their buffers share a graph of cuDNN") {
+  Setting setting;
+  plan::Attention first = gradientOf(attention()), second = first, other = first;
+  second.mutable_query()->set_buffer(7), other.set_scale(0.5);
+  const device::AttentionOperands one = operandsIn(setting, first, DType::BF16, kSumBytes),
+                                  two = operandsIn(setting, first, DType::BF16, kSumBytes);
+  auto prepare = [&](const plan::Attention &a, const device::AttentionOperands &operands) {
+    device::PreparedAction action = setting.device().attention(a, operands);
+    REQUIRE(action.status().message() == "");
+    const int graphs = setting.calls("an execution plan of cuDNN");
+    CHECK(setting.run(std::move(action)) == "");
+    return graphs;
+  };
+  CHECK(prepare(first, one) == 1);
+  CHECK(prepare(second, two) == 0);
+  CHECK(prepare(other, one) == 1);
 }
 
 TEST_CASE("cuda: attention that cuDNN cannot do is refused with the reason") {
+  using Catch::Matchers::Contains;
   plan::Attention a = attention();
-  CHECK_THAT(run(a, DType::F32), Catch::Matchers::Contains("only for bf16 and f16"));
+  CHECK_THAT(run(a, DType::F32), Contains("only for bf16 and f16"));
   a.set_drop_rate(0.5);
-  CHECK_THAT(run(a, DType::BF16), Catch::Matchers::Contains("dropout"));
+  CHECK_THAT(run(a, DType::BF16), Contains("dropout") && Contains("--direct-attention"));
   a = attention();
-  a.mutable_grad();
-  CHECK_THAT(run(a, DType::BF16), Catch::Matchers::Contains("gradient"));
+  setOperand(a.mutable_bias(), {0, 0, 16, 1});
+  CHECK_THAT(run(a, DType::BF16), Contains("a mask or a bias"));
+  CHECK_THAT(run(gradientOf(attention()), DType::BF16, /*workspace=*/0),
+             Contains("its workspace has 0 bytes, expected at least 256"));
   a = attention();
   a.set_causal(true), a.set_fill(-1);
-  CHECK_THAT(run(a, DType::BF16), Catch::Matchers::Contains("large negative number"));
+  CHECK_THAT(run(a, DType::BF16), Contains("large negative number"));
 }

@@ -90,6 +90,8 @@ std::vector<int> requiredBy(int type) {
     return {kOperationMatmulDescriptor, kOperationMatmulA, kOperationMatmulB, kOperationMatmulC};
   case kOperationReduction:
     return {kOperationReductionDescriptor, kOperationReductionX, kOperationReductionY};
+  case kOperationReshape:
+    return {kOperationReshapeX, kOperationReshapeY};
   case kOperationPointwise:
     return {kOperationPointwiseDescriptor, kOperationPointwiseX, kOperationPointwiseY};
   default:
@@ -117,6 +119,8 @@ int finalize(DescriptorRef d) {
         if (!at(part).isFinal)
           the().fault(concat("uses an unfinished descriptor as attribute ", attribute));
   at(d).isFinal = true;
+  if (at(d).type == kExecutionPlan)
+    the().count("an execution plan of cuDNN");
   return kSuccess;
 }
 
@@ -179,7 +183,7 @@ int64_t bytesOf(const Descriptor &tensor) {
 bool isResult(int attribute) {
   return attribute == kForwardY || attribute == kDataDx || attribute == kFilterDw ||
          attribute == kOperationPointwiseY || attribute == kOperationMatmulC ||
-         attribute == kOperationReductionY;
+         attribute == kOperationReductionY || attribute == kOperationReshapeY;
 }
 
 int execute(Handle handle, DescriptorRef plan, DescriptorRef pack) {
