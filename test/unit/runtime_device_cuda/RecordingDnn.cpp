@@ -1,6 +1,7 @@
 // cuDNN's functions: descriptors keep their attributes, and a plan that is executed accesses the
-// tensors of its operations. See RecordingDriver.h.
+// tensors of its operations; graphs without convolutions are computed. See RecordingDriver.h.
 #include "runtime/base/Concat.h"
+#include "test/unit/runtime_device_cuda/DnnEvaluation.h"
 #include "test/unit/runtime_device_cuda/Recorder.h"
 #include "test/unit/runtime_device_cuda/RecordingDriver.h"
 
@@ -11,6 +12,9 @@ namespace cleave::test {
 namespace {
 
 using namespace device::dnn;
+using Descriptor = DnnDescriptor;
+
+Descriptor &at(DescriptorRef d) { return descriptorAt(d); }
 
 Recorder &the() { return *Recorder::current(); }
 
@@ -21,32 +25,6 @@ constexpr int64_t kWorkspaceBytes = 0;
 struct HandleFacts {
   device::driver::Stream stream = nullptr;
 };
-
-struct Descriptor {
-  int type;
-  bool isFinal = false;
-  struct Value {
-    int type;
-    int64_t count;
-    std::vector<char> bytes;
-  };
-  std::map<int, Value> attributes;
-
-  template <typename T> std::vector<T> all(int attribute) const {
-    auto at = attributes.find(attribute);
-    if (at == attributes.end())
-      return {};
-    std::vector<T> values(size_t(at->second.count));
-    std::memcpy(values.data(), at->second.bytes.data(), values.size() * sizeof(T));
-    return values;
-  }
-  template <typename T> T one(int attribute) const {
-    std::vector<T> values = all<T>(attribute);
-    return values.empty() ? T() : values[0];
-  }
-};
-
-Descriptor &at(DescriptorRef d) { return *static_cast<Descriptor *>(d); }
 
 int64_t sizeOfType(int type) {
   switch (type) {
@@ -212,7 +190,14 @@ int execute(Handle handle, DescriptorRef plan, DescriptorRef pack) {
       else if (!tensor.one<char>(kTensorIsByValue))
         operation.accesses.push_back({address, uint64_t(bytesOf(tensor)), isResult(attribute)});
     }
-  the().enqueue(reinterpret_cast<HandleFacts *>(handle)->stream, std::move(operation));
+  Recorder &recorder = the();
+  if (canEvaluate(graph))
+    operation.run = [&recorder, &graph, addresses] {
+      evaluate(graph, [&](int64_t id) {
+        return recorder.viewOf(reinterpret_cast<uint64_t>(addresses.at(id)));
+      });
+    };
+  recorder.enqueue(reinterpret_cast<HandleFacts *>(handle)->stream, std::move(operation));
   return kSuccess;
 }
 
