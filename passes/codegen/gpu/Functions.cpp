@@ -147,7 +147,7 @@ struct ExpandLog : OpRewritePattern<math::LogOp> {
 
 constexpr double kLog2E = std::numbers::log2e;
 
-// Whether an error of 2^-12 relative to the result will do.
+// Whether an error of 2^-14 relative to the result will do.
 template <typename Op> bool isApproximate(Op op) {
   return bitEnumContainsAll(op.getFastmath(), arith::FastMathFlags::afn);
 }
@@ -193,7 +193,7 @@ struct ExpandTanh : OpRewritePattern<math::TanhOp> {
     // The infinite power of a large number gives 1.
     Value power = d.exp2(d.mul(size, d.number(2 * kLog2E)));
     Value far = d.fma(d.reciprocal(d.add(power, d.number(1))), d.number(-2), d.number(1));
-    Value isFar = d.is(P::OGE, size, d.number(isApproximate(op) ? 0.02 : 0.6)); // NaN is near
+    Value isFar = d.is(P::OGE, size, d.number(isApproximate(op) ? 0.01 : 0.6)); // NaN is near
     rewriter.replaceOp(op, d.choose(isFar, d.withSign(far, x), near));
     return success();
   }
@@ -221,7 +221,7 @@ struct ExpandErf : OpRewritePattern<math::ErfOp> {
       q.push_back(d.number(coefficient));
     Value power = d.exp2(d.neg(d.mul(d.polynomial(q, limited), limited)));
     Value far = d.withSign(d.sub(d.number(1), power), x);
-    Value isFar = d.is(P::OGE, size, d.number(0.02)); // NaN is near
+    Value isFar = d.is(P::OGE, size, d.number(0.01)); // NaN is near
     return d.choose(isFar, far, d.mul(x, d.number(1.1283791670955126)));
   }
 

@@ -16,11 +16,12 @@ constexpr int64_t kRegisterValues = 32; // per thread, of all operands of a row
 constexpr int64_t kMostPerThread = 16;  // elements of a row
 constexpr int64_t kBlockThreads = 128;  // the smallest block of short rows
 constexpr int64_t kMostThreads = 1024;
-constexpr int64_t kLoopThreads = 512; // of rows that are read several times
+constexpr int64_t kLoopThreads = 512;     // of long rows that are read several times
+constexpr int64_t kManyThreads = 1 << 17; // of all blocks; keep a GPU's memory busy
 constexpr int64_t kMostSlices = 16;
 constexpr int64_t kSharedBytes = 32 << 10;
 constexpr int64_t kBytesInFlight = 64; // per thread, wanted in loops
-constexpr int64_t kMostUnroll = 8;
+constexpr int64_t kMostUnroll = 16;
 
 int64_t bytesOf(const Access &access) {
   return std::max<int64_t>(1, access.element.getIntOrFloatBitWidth() / 8);
@@ -118,11 +119,13 @@ private:
     int64_t wanted = llvm::bit_ceil<uint64_t>(llvm::divideCeil(length, perThread));
     // A warp reads neighbouring elements even if fewer threads could hold the row.
     int64_t together = std::min<int64_t>(kWarp, llvm::bit_ceil<uint64_t>(gpu_.chunks));
-    // A row that is read once, or that no block could hold, needs no more threads than keep the
-    // memory busy.
-    int64_t most = !nest_.rereadsRows      ? kThreads
-                   : wanted > kMostThreads ? kLoopThreads
-                                           : kMostThreads;
+    int64_t most = kMostThreads;
+    if (!nest_.rereadsRows) // small blocks leave more registers, if enough of them fill the GPU
+      most =
+          std::clamp<int64_t>(llvm::bit_floor<uint64_t>(kManyThreads / std::max<int64_t>(rows, 1)),
+                              kBlockThreads, kMostThreads);
+    else if (wanted > kMostThreads) // no block can hold the row
+      most = kLoopThreads;
     int64_t threads = std::clamp(std::max(wanted, together), int64_t(1), most);
     gpu_.threadsPerRow = static_cast<int>(threads);
     gpu_.rowsPerBlock = static_cast<int>(std::max<int64_t>(1, kBlockThreads / threads));
