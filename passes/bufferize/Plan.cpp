@@ -74,7 +74,32 @@ void StepLowering::planGroupOperands(graph::FusionOp fusion) {
   }
 }
 
-// Passes the destination of a layout op's result on to its operand.
+static SmallVector<int64_t> inverseOf(graph::TransposeOp transpose) {
+  SmallVector<int64_t> inverse(transpose.getPermutation().size());
+  for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
+    inverse[dim] = i;
+  return inverse;
+}
+
+// Whether the op that writes the value, through the layout ops between, can write it to this view.
+static bool reachesProducer(Value value, View view) {
+  for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp())
+    if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
+      view = view.transposed(inverseOf(transpose));
+    } else if (isa<graph::ReshapeOp>(op)) {
+      std::optional<View> whole = view.reshaped(graph::staticShapeOf(op->getOperand(0)));
+      if (!whole)
+        return false;
+      view = *whole;
+    } else {
+      return true;
+    }
+  return true;
+}
+
+// Passes the destination of a layout op's result on to its operand. A transpose whose operand
+// cannot be written in its order stays a view if only attention on GPUs reads it, which accepts any
+// order.
 void StepLowering::planDestination(Operation *op) {
   if (auto fusion = dyn_cast<graph::FusionOp>(op))
     return planGroupOperands(fusion);
@@ -84,11 +109,16 @@ void StepLowering::planDestination(Operation *op) {
   if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
     if (!canWriteAnywhere(transpose.getOperand()))
       return;
+    const SmallVector<int64_t> inverse = inverseOf(transpose);
+    const View dense = View::dense(Value(), graph::staticShapeOf(result));
+    const bool isFree = isForGpus_ && !destinations_.contains(result) &&
+                        llvm::all_of(result.getUsers(), [](Operation *user) {
+                          return isa<graph::AttentionOp, graph::AttentionGradOp>(user);
+                        });
+    if (isFree && !reachesProducer(transpose.getOperand(), dense.transposed(inverse)))
+      return;
     if (!destinations_.contains(result))
       destinations_[result] = newBuffer(result);
-    SmallVector<int64_t> inverse(transpose.getPermutation().size());
-    for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
-      inverse[dim] = i;
     destinations_[transpose.getOperand()] = View(destinations_[result]).transposed(inverse);
   } else if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
     if (!destinations_.contains(result) || !canWriteAnywhere(reshape.getOperand()))

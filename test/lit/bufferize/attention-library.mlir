@@ -76,3 +76,20 @@ module attributes {program.device = "cuda"} {
     return %y, %y : tensor<2x4x8xbf16>, tensor<2x4x8xbf16>
   }
 }
+
+// -----
+
+// The heads of a product's rows are read where the product wrote them.
+// CHECK-LABEL: program.tensor input "x" tensor<2x4x16xbf16>
+// CHECK-NOT: copy
+// CHECK: program.attention {{.*}} views [#program.view<0 at 0 by[64, 8, 16, 1]>,
+module attributes {program.device = "cuda"} {
+  func.func @step(%x: tensor<2x4x16xbf16> {graph.name = "x", graph.role = "input"}, %w: tensor<16x16xbf16> {graph.name = "w", graph.role = "input"})
+      -> (tensor<2x2x4x8xbf16> {graph.name = "y", graph.role = "output"}) {
+    %0 = graph.dot_general %x, %w batch [] x [] contract [2] x [0] : tensor<2x4x16xbf16>, tensor<16x16xbf16> -> tensor<2x4x16xbf16>
+    %1 = graph.reshape %0 : tensor<2x4x16xbf16> -> tensor<2x4x2x8xbf16>
+    %q = graph.transpose %1 by [0, 2, 1, 3] : tensor<2x4x2x8xbf16> -> tensor<2x2x4x8xbf16>
+    %y, %lse = graph.attention %q, %q, %q {scale = 0.5 : f64, causal} : (tensor<2x2x4x8xbf16>, tensor<2x2x4x8xbf16>, tensor<2x2x4x8xbf16>) -> (tensor<2x2x4x8xbf16>, tensor<2x2x4xf32>)
+    return %y : tensor<2x2x4x8xbf16>
+  }
+}
