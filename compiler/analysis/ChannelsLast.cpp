@@ -20,6 +20,10 @@ bool isChannelsLastConvolution(Operation *op) {
          graph::elementTypeOf(op->getOperand(0)).getIntOrFloatBitWidth() == 16;
 }
 
+bool takesChannelsLast(Operation *op) {
+  return isa<graph::PoolOp>(op) || isChannelsLastConvolution(op);
+}
+
 static bool isPool(Operation *op) { return isa<graph::PoolOp, graph::PoolGradOp>(op); }
 
 // Whether the op computes elements on any order in memory.

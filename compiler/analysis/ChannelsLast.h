@@ -19,6 +19,10 @@ llvm::SmallVector<int64_t> channelsLastOrder(int64_t rank);
 // channels-last tensors: those of 16-bit floats.
 bool isChannelsLastConvolution(mlir::Operation *op);
 
+// Whether the kernel or library call of the op takes channels-last tensors. The kernel of pool_grad
+// takes planes: it is faster with copies around it.
+bool takesChannelsLast(mlir::Operation *op);
+
 // The tensors of a step. Channels-last are the operands and results of these convolutions, and
 // whatever groups, pointwise ops and poolings compute elementwise from them, as long as all readers
 // accept any order. Copied to or from channels-last are operands that are arguments of the step or

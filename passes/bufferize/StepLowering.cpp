@@ -247,7 +247,10 @@ View StepLowering::wholeResult(Value result, ArrayRef<int64_t> order) {
   auto it = destinations_.find(result);
   if (it != destinations_.end() && isWhole(it->second, order))
     return it->second;
-  return order.empty() ? newBuffer(result) : newBufferIn(result, order);
+  if (chosenOrder(result) == order)
+    return newBuffer(result);
+  return order.empty() ? newBufferIn(result, llvm::to_vector(llvm::seq(graph::rankOf(result))))
+                       : newBufferIn(result, order);
 }
 
 void StepLowering::finishWhole(Value result, const View &made) {
@@ -449,7 +452,9 @@ Value StepLowering::newWorkspace(int64_t bytes) {
 
 // Launches a kernel of its own on whole tensors in one order.
 void StepLowering::lowerDenseKernel(Operation *op) {
-  const SmallVector<int64_t> order = chosenOrder(op->getResult(0));
+  SmallVector<int64_t> order;
+  if (analysis::takesChannelsLast(op))
+    order = chosenOrder(op->getResult(0));
   SmallVector<View> operands;
   for (Value operand : op->getOperands())
     operands.push_back(wholeViewOf(operand, order));

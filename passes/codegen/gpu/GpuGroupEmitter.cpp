@@ -164,11 +164,11 @@ void GpuGroupEmitter::emitPointwise() {
   for (int factor : factors)
     sizes.push_back(factor == nest_.inner ? llvm::divideCeil(nest_.sizes[factor], threads_.width)
                                           : nest_.sizes[factor]);
-  k_.points(llvm::product_of(sizes), [&](Value point) {
+  auto emitChunkAt = [&](SmallVector<Value> at) {
     loops_ = k_.builder().getInsertionBlock()->getParentOp();
     Chunk chunk;
     chunk.width = threads_.width;
-    chunk.first = k_.delinearize(point, sizes);
+    chunk.first = std::move(at);
     for (auto [factor, first] : llvm::zip(factors, chunk.first)) {
       first = factor == nest_.inner ? k_.mul(first, threads_.width) : first;
       index_[factor] = first;
@@ -193,6 +193,15 @@ void GpuGroupEmitter::emitPointwise() {
       emitTail(first);
       return SmallVector<Value>();
     });
+  };
+  if (!threads_.staysInColumns)
+    return k_.points(llvm::product_of(sizes),
+                     [&](Value point) { emitChunkAt(k_.delinearize(point, sizes)); });
+  const int64_t columns = sizes.pop_back_val();
+  gpu_.points(llvm::product_of(sizes), columns, [&](Value row, Value column) {
+    SmallVector<Value> at = k_.delinearize(row, sizes);
+    at.push_back(column);
+    emitChunkAt(std::move(at));
   });
 }
 

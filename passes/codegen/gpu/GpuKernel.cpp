@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <numbers>
+#include <numeric>
 
 using namespace mlir;
 
@@ -49,6 +50,20 @@ void GpuKernel::points(int64_t extent, const Body &body) {
   launch_.blocks = std::min<int64_t>(llvm::divideCeil(extent, kThreads), kMostBlocks);
   Value first = add(mul(block(), kThreads), thread());
   loop(first, constant(extent), std::max<int64_t>(1, launch_.blocks) * kThreads, body);
+}
+
+// Few blocks, so that a thread has several rows.
+void GpuKernel::points(int64_t rows, int64_t columns, const GridBody &body) {
+  constexpr int64_t kBlocks = 1 << 10;
+  extent_ = rows * columns;
+  launch_.threads = kThreads;
+  const int64_t wanted = std::min<int64_t>(llvm::divideCeil(extent_, kThreads), kBlocks);
+  launch_.blocks =
+      llvm::alignTo(std::max<int64_t>(1, wanted), columns / std::gcd(columns, kThreads));
+  const int64_t rowsAtOnce = launch_.blocks * kThreads / columns;
+  Value number = add(mul(block(), kThreads), thread());
+  SmallVector<Value> at = delinearize(number, {rowsAtOnce, columns});
+  loop(at[0], constant(rows), rowsAtOnce, [&](Value row) { body(row, at[1]); });
 }
 
 void GpuKernel::parts(int64_t extent, const Range &body) {

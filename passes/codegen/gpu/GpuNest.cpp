@@ -89,14 +89,27 @@ private:
   }
 
   void choosePointwise() {
-    if (nest_.across < 0)
-      return chooseWidth(nest_.inner, kAccessBytes, /*hasTail=*/true);
+    if (nest_.across < 0) {
+      chooseWidth(nest_.inner, kAccessBytes, /*hasTail=*/true);
+      gpu_.staysInColumns = gpu_.tail == 0 && computesColumns();
+      return;
+    }
     gpu_.inner = nest_.inner;
     gpu_.launch.threads = kThreads;
     gpu_.launch.blocks = llvm::divideCeil(nest_.sizes[nest_.inner], kGpuTile);
     for (int factor : nest_.outer)
       gpu_.launch.blocks *= factor == nest_.across ? llvm::divideCeil(nest_.sizes[factor], kGpuTile)
                                                    : nest_.sizes[factor];
+  }
+
+  // Whether some op, other than a cast, depends on the inner factor only.
+  bool computesColumns() {
+    return !nest_.outer.empty() && llvm::any_of(nest_.factors, [&](const auto &entry) {
+      Operation *op = entry.first.getDefiningOp();
+      return entry.second == uint64_t(1) << nest_.inner && op &&
+             isa<graph::PointwiseInterface>(op) && !isa<graph::CastOp>(op) &&
+             !graph::splatValue(entry.first);
+    });
   }
 
   // The operands that a row reads elementwise.

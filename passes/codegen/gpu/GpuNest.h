@@ -2,8 +2,9 @@
 // emitted.
 //
 //   Pointwise  a thread computes `width` neighbouring elements at a time, in a loop with the stride
-//              of the grid. Operands that are contiguous across the rows (a transpose) are read in
-//              tiles, through shared memory
+//              of the grid. A thread stays in its columns if something is computed per column, once
+//              per thread: the scale of a channel in channels-last batch norm. Operands that are
+//              contiguous across the rows (a transpose) are read in tiles, through shared memory
 //   Rows       `threadsPerRow` threads compute one row: short rows share a block, long rows have
 //              one of their own. A row stays in registers if its part of each thread is small, and
 //              is read once if no pass after the first needs it
@@ -39,6 +40,7 @@ struct GpuNest {
   int64_t tail = 0;   // Pointwise and Rows: elements of the inner factor after whole accesses
   int64_t tails = 0;  // Rows: those of all reduced factors
   int unroll = 1;     // accesses of each operand in one trip of a loop
+  bool staysInColumns = false;             // Pointwise
   int threadsPerRow = 1, rowsPerBlock = 1; // Rows; a power of two
   bool inRegisters = true;                 // Rows
   int slices = 1;                          // Columns; a power of two
