@@ -12,9 +12,9 @@ namespace cleave::codegen {
 
 namespace {
 
-// The windows of a plane that fit in shared memory; of a larger plane, every element evaluates the
-// windows that cover it again.
-constexpr int64_t kMostWindows = 8 << 10;
+// Shared memory for the windows of a plane. In a larger plane, every element evaluates the windows
+// that cover it again.
+constexpr int64_t kMostBytes = 40 << 10;
 
 class PoolGradEmitter {
 public:
@@ -32,10 +32,17 @@ public:
     int64_t threads = std::clamp<int64_t>(llvm::alignTo(w_.inSize(), kWarp), kWarp, kThreads);
     k_.setLaunch({w_.planes(), static_cast<int>(threads)});
     setPlane(k_.block());
-    if (w_.outSize() <= kMostWindows) {
-      passedOn_ = k_.shared(std::max<int64_t>(w_.outSize(), 1), passedOnType());
-      elements(w_.outSize(), threads,
-               [&](Value output) { k_.storeTo(evaluate(output), passedOn_, output); });
+    int64_t bytes = sizeof(int32_t) + w_.wide().getIntOrFloatBitWidth() / 8;
+    if (w_.outSize() * bytes <= kMostBytes) {
+      if (w_.isMax())
+        positions_ = k_.shared(std::max<int64_t>(w_.outSize(), 1), b_.getI32Type());
+      shares_ = k_.shared(std::max<int64_t>(w_.outSize(), 1), w_.wide());
+      elements(w_.outSize(), threads, [&](Value output) {
+        PassedOn passedOn = evaluate(output);
+        if (w_.isMax())
+          k_.storeTo(passedOn.position, positions_, output);
+        k_.storeTo(passedOn.share, shares_, output);
+      });
       k_.barrier();
     }
     elements(w_.inSize(), threads, [&](Value element) { write(element); });
@@ -54,27 +61,34 @@ private:
     k_.loop(k_.thread(), k_.constant(count), threads, body);
   }
 
-  // Of a maximum the position that it is at, of an average the share of each element.
-  Type passedOnType() { return w_.isMax() ? Type(b_.getI32Type()) : w_.wide(); }
-  Value evaluate(Value output) {
+  // What a window passes on: to the position of its maximum, or to each of its elements.
+  struct PassedOn {
+    Value position, share;
+  };
+  PassedOn evaluate(Value output) {
     PoolWindows::Summary summary =
         w_.summarise(k_.delinearize(output, w_.out()), inputBase_, input_);
+    Value grad = k_.widen(k_.load(grad_, w_.inPlane(outputBase_, output), w_.element()));
     if (w_.isMax())
-      return arith::TruncIOp::create(b_, k_.loc(), b_.getI32Type(), summary.position);
-    return arith::DivFOp::create(b_, k_.loc(), gradOf(output), summary.divisor);
+      return {arith::TruncIOp::create(b_, k_.loc(), b_.getI32Type(), summary.position), grad};
+    return {{}, arith::DivFOp::create(b_, k_.loc(), grad, summary.divisor)};
   }
-  Value gradOf(Value output) {
-    return k_.widen(k_.load(grad_, w_.inPlane(outputBase_, output), w_.element()));
+  PassedOn passedOnBy(Value output) {
+    if (!shares_)
+      return evaluate(output);
+    return {w_.isMax() ? k_.loadFrom(positions_, output, b_.getI32Type()) : Value(),
+            k_.loadFrom(shares_, output, w_.wide())};
   }
 
   // What the window passes on to the element.
   Value contribution(Value output, Value element) {
-    Value passedOn = passedOn_ ? k_.loadFrom(passedOn_, output, passedOnType()) : evaluate(output);
+    PassedOn passedOn = passedOnBy(output);
     if (!w_.isMax())
-      return passedOn;
+      return passedOn.share;
     Value mine = arith::TruncIOp::create(b_, k_.loc(), b_.getI32Type(), element);
-    Value isMine = arith::CmpIOp::create(b_, k_.loc(), arith::CmpIPredicate::eq, passedOn, mine);
-    return k_.guarded(isMine, [&] { return gradOf(output); });
+    Value isMine =
+        arith::CmpIOp::create(b_, k_.loc(), arith::CmpIPredicate::eq, passedOn.position, mine);
+    return k_.choose(isMine, passedOn.share, k_.scalar(w_.wide(), 0));
   }
 
   // Along a dim, at most so many windows cover an element.
@@ -131,7 +145,7 @@ private:
   PoolWindows w_;
   int64_t grad_, input_, result_;
   Value inputBase_, outputBase_;
-  Value passedOn_; // shared memory, null: none
+  Value positions_, shares_; // shared memory, null: none
 };
 
 } // namespace
