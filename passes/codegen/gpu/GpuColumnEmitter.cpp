@@ -63,6 +63,7 @@ void GpuGroupEmitter::foldRows(const Chunk &chunk, Value slice, Value valid, int
                          rows.push_back(k_.add(first, k_.constant(i * apart)));
                          placeInRow(rows.back());
                          preload(chunkOfRow, nest_.inner);
+                         preloadScalars(chunkOfRow);
                        }
                        for (auto [row, chunkOfRow] : llvm::zip(rows, chunks)) {
                          placeInRow(row);

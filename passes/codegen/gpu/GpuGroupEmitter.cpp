@@ -85,6 +85,14 @@ void GpuGroupEmitter::preload(Chunk &chunk, ArrayRef<int> factors) {
   chunk_ = nullptr;
 }
 
+void GpuGroupEmitter::preloadScalars(Chunk &chunk) {
+  for (const Access &access : nest_.operands) {
+    const bool isShared = chunk.width == 1 || access.strides[nest_.inner] == 0;
+    if (isShared && llvm::any_of(nest_.reduced, [&](int f) { return access.strides[f] != 0; }))
+      chunk.scalars[&access] = loadElement(access);
+  }
+}
+
 bool GpuGroupEmitter::isVector(const Access &access) const {
   return chunk_ && chunk_->width > 1 && threads_.isVector(access);
 }
@@ -98,6 +106,8 @@ Value GpuGroupEmitter::loadElement(const Access &access) {
     Value at = k_.add(k_.mul(tile_.column, kGpuTile + 1), tile_.row);
     return k_.loadFrom(array, at, access.element);
   }
+  if (Value scalar = chunk_ ? chunk_->scalars.lookup(&access) : Value())
+    return scalar;
   if (!isVector(access))
     return guarded([&] { return GroupEmitter::loadElement(access); });
   Value &vector = chunk_->vectors[&access];

@@ -22,6 +22,7 @@ private:
     llvm::SmallVector<mlir::Value> first; // indices of the factors that it moves along
     llvm::SmallVector<Values> lanes;      // the values of GroupEmitter::inner_, per lane
     llvm::DenseMap<const Access *, mlir::Value> vectors;
+    llvm::DenseMap<const Access *, mlir::Value> scalars; // what preloadScalars() has loaded
   };
   // A store that waits until all elements of its chunk are loaded.
   struct Pending {
@@ -38,6 +39,8 @@ private:
 
   // Loads the chunk's vectors of all operands, ahead of the code of other chunks.
   void preload(Chunk &chunk, llvm::ArrayRef<int> factors);
+  // Columns: loads what all lanes of the chunk read from the row in hand.
+  void preloadScalars(Chunk &chunk);
   // Calls `body` for each lane of the chunk, with the lane's indices and values; then writes what
   // it stored.
   void forEachLane(Chunk &chunk, llvm::ArrayRef<int> factors, llvm::function_ref<void()> body);
