@@ -52,11 +52,15 @@ static bool hasMatrixInstructions(const std::string &elementType) {
   return elementType == "bf16" || elementType == "f16";
 }
 
-double libraryAttentionShare(bool isGradient, int64_t columns) {
+double libraryAttentionShare(bool isGradient, const HeadSizes &sizes) {
+  constexpr double kTile = 128;
   constexpr int64_t kNarrow = 64;
-  if (columns <= kNarrow)
-    return isGradient ? 0.2 : 0.3;
-  return isGradient ? 0.3 : 0.45;
+  auto filled = [](int64_t size) {
+    return static_cast<double>(size) / (std::ceil(static_cast<double>(size) / kTile) * kTile);
+  };
+  const double full =
+      sizes.columns <= kNarrow ? (isGradient ? 0.21 : 0.31) : (isGradient ? 0.27 : 0.37);
+  return full * filled(sizes.queries) * filled(sizes.keys);
 }
 
 // One launch.

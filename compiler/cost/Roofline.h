@@ -39,18 +39,19 @@ struct KernelWork {
   double directResults = 0; // of a convolution that is computed directly: elements of its result
 };
 
-// The speed of our kernels of attention, relative to `efficiency`, which is that of a library's. An
-// estimate until it is measured: on H100, kernels with mma.sync reach 0.35 of the peak forward
-// (FlashAttention-2 as measured for FlashAttention-3, arXiv 2407.08608) where `efficiency` is 0.55,
-// and our gradient executes 7 products for the 5 that count, so that both together reach
-// 3.5 / (1 / 0.35 + 2.5 * 7/5 / 0.35) = 0.27 of the peak.
-inline constexpr double kAttentionShare = 0.5;
+// The speed of our kernels of attention, relative to `efficiency`, which is that of a library's:
+// forward and gradient of GPT (1024 keys, 64 and 128 columns) on an H200.
+inline constexpr double kAttentionShare = 0.25;
 
-// The share of the peak that attention by cuDNN reaches in 16-bit floats; `columns`: of its widest
-// matrix. On an H200 with cuDNN 9.19, causal, 2048 keys, 128 columns, NVIDIA reports 484 TFLOP/s
-// forward, 0.49 of the peak, and 352 in a deterministic gradient (benchmark of cudnn-frontend). The
-// numbers are lower since our sequences are shorter; narrow ones are estimates.
-double libraryAttentionShare(bool isGradient, int64_t columns);
+// The sizes of a head's attention; `columns`: of its widest matrix.
+struct HeadSizes {
+  int64_t queries, keys, columns;
+};
+
+// The share of the peak that attention by cuDNN reaches in 16-bit floats: as measured on an H200
+// with cuDNN 9.19, in GPT with 1024 keys. Its tiles have 128 queries and keys; what they do not
+// fill takes as long (ViT, 197 keys).
+double libraryAttentionShare(bool isGradient, const HeadSizes &sizes);
 
 // The share of the rate that a direct convolution reaches, and the results per processor from which
 // on it does: estimates until they are measured.

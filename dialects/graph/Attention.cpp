@@ -115,10 +115,10 @@ bool isLibraryAttention(Operation *op) {
   return false;
 }
 
-int64_t libraryAttentionColumns(Operation *op) {
-  if (!isLibraryAttention(op))
-    return 0;
-  return std::max(staticShapeOf(op->getOperand(0)).back(), staticShapeOf(op->getOperand(2)).back());
+AttentionHead attentionHead(Operation *op) {
+  const std::vector<int64_t> query = staticShapeOf(op->getOperand(0)),
+                             value = staticShapeOf(op->getOperand(2));
+  return {query[query.size() - 2], value[value.size() - 2], std::max(query.back(), value.back())};
 }
 
 // -- verification ---------------------------------------------------------------------------------

@@ -67,8 +67,12 @@ inline constexpr llvm::StringLiteral kDirectAttention = "graph.direct_attention"
 // and the op is not marked as direct.
 bool isLibraryAttention(mlir::Operation *op);
 
-// The columns of the widest matrix of such an op; 0 for other ops.
-int64_t libraryAttentionColumns(mlir::Operation *op);
+// The queries and keys of a head, and the columns of its widest matrix, of an attention or its
+// gradient.
+struct AttentionHead {
+  int64_t queries, keys, columns;
+};
+AttentionHead attentionHead(mlir::Operation *op);
 
 // r(x) of graph.rotary: every pair (a, b) of the last dim becomes (-b, a).
 mlir::Value buildRotated(mlir::OpBuilder &b, mlir::Value x, bool interleaved);

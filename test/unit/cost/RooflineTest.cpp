@@ -62,14 +62,16 @@ TEST_CASE("attention on GPUs has a kernel of ours, with matrix instructions in 1
 
 TEST_CASE("attention in a library of GPUs computes at its share of the peak") {
   cluster::Cluster gpu = device();
-  const double share = libraryAttentionShare(/*isGradient=*/true, 64);
+  const double share = libraryAttentionShare(/*isGradient=*/true, {1024, 1024, 64});
   KernelWork work{.flops = 1e9, .elementType = "bf16", .isAttention = true, .libraryShare = share};
   const double peak = gpu.computeOf("bf16").peakFlops;
   CHECK(kernelSeconds(gpu, work) == Approx(1e9 / (peak * share) + 1e-6));
   gpu.isCpu = true;
   CHECK(kernelSeconds(gpu, work) == Approx(1e9 / 4e12 + 1e-6));
-  CHECK(share < libraryAttentionShare(/*isGradient=*/false, 64));
-  CHECK(share < libraryAttentionShare(/*isGradient=*/true, 128));
+  CHECK(share < libraryAttentionShare(/*isGradient=*/false, {1024, 1024, 64}));
+  CHECK(share < libraryAttentionShare(/*isGradient=*/true, {1024, 1024, 128}));
+  // A tile that is half empty takes as long as a full one.
+  CHECK(libraryAttentionShare(/*isGradient=*/true, {192, 1024, 64}) == Approx(0.75 * share));
 }
 
 TEST_CASE("attention computes at its own rate, if it is known") {

@@ -33,8 +33,8 @@ std::vector<unsigned char> pattern(uint64_t bytes, int seed) {
 
 Result<std::vector<Case>> casesOn(device::Device &device) {
   std::vector<Case> cases;
-  for (Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll,
-                    Kind::Permute})
+  for (Kind kind :
+       {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll, Kind::Permute})
     for (DType dtype : kTypes) {
       const bool reduces = kind == Kind::AllReduce || kind == Kind::ReduceScatter;
       if (reduces && dtype == DType::I16) // NCCL has no such reduction
