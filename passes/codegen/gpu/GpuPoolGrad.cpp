@@ -1,5 +1,4 @@
-// Windows of a plane, then elements of it; where channels lie side by side, all elements in the
-// order of memory.
+// Windows of a plane, then elements of it.
 #include "passes/codegen/gpu/GpuPoolGrad.h"
 
 #include "passes/codegen/nest/PoolWindows.h"
@@ -24,11 +23,6 @@ public:
         input_(input.getBuffer()), result_(result) {}
 
   void emit() {
-    if (w_.isChannelsLast())
-      return w_.pointsInMemory(w_.inSize(), [&](Value plane, Value element) {
-        setPlane(plane);
-        write(element);
-      });
     int64_t threads = std::clamp<int64_t>(llvm::alignTo(w_.inSize(), kWarp), kWarp, kThreads);
     k_.setLaunch({w_.planes(), static_cast<int>(threads)});
     setPlane(k_.block());

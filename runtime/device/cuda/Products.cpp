@@ -312,7 +312,7 @@ std::vector<Product> wholeChunks(const Product &p) {
       return Product{columnsOf(p.a, begin, count), rowsOf(p.b, begin, count), p.out, p.batch,
                      accumulates};
     };
-    // The few come first: what is rounded in between is small.
+    // The few terms come first: a small sum is rounded in between.
     return both(part(whole(k), k % kChunk, p.accumulates), part(0, whole(k), true));
   }
   return {p};

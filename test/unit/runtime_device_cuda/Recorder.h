@@ -50,7 +50,7 @@ public:
   std::map<std::string, int> takeCalls() { return std::exchange(calls_, {}); }
   void count(const char *call) { ++calls_[call]; }
 
-  // Whether products are computed, too.
+  // Whether products are computed.
   bool multiplies = false;
 
   // The workspace of a library: cuBLASLt asks for addresses that are multiples of 256.
