@@ -223,6 +223,11 @@ const char *kindName(plan::Collective::Kind kind) {
   }
 }
 
+AttentionSizes sizesOf(const plan::Attention &a) {
+  return {
+      elementCount(a.batch()), a.heads(), a.groups(), a.queries(), a.keys(), a.width(), a.depth()};
+}
+
 ConvolutionRoles rolesOf(const plan::Convolution &c) {
   switch (c.kind()) {
   case plan::Convolution::INPUT_GRADIENT:

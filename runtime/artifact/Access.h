@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
+#include "runtime/base/AttentionScratch.h"
 
 #include <cstdint>
 #include <span>
@@ -38,6 +39,9 @@ struct AttentionTensor {
 
 // Those that are present, in the order of the message's fields.
 std::vector<AttentionTensor> attentionTensors(const plan::Attention &attention);
+
+// The sizes of an attention; `batch` is the product of its batch dims.
+AttentionSizes sizesOf(const plan::Attention &attention);
 
 // The buffers that a convolution reads and the one that it writes.
 struct ConvolutionRoles {

@@ -100,13 +100,7 @@ Status verifyScalar(const ProgramView &view, uint32_t buffer) {
 }
 
 Status verifyScratch(const ProgramView &view, const plan::Attention &a) {
-  AttentionSizes sizes{.batch = elementCount(a.batch()),
-                       .heads = a.heads(),
-                       .groups = a.groups(),
-                       .queries = a.queries(),
-                       .keys = a.keys(),
-                       .width = a.width(),
-                       .depth = a.depth()};
+  const AttentionSizes sizes = sizesOf(a);
   int64_t elementBytes = int64_t(byteSize(at(view, a.query().buffer()).dtype()));
   const bool isOurs = view.plan.device() == kCpu; // GPUs have a workspace instead
   int64_t bytes = a.has_grad() && isOurs ? attentionScratchBytes(sizes, elementBytes) : 0;

@@ -1,7 +1,7 @@
 // See AttentionGraph.h.
 #include "runtime/device/cuda/AttentionGraph.h"
 
-#include "runtime/base/AttentionScratch.h"
+#include "runtime/artifact/Access.h"
 #include "runtime/base/Concat.h"
 
 #include <limits>
@@ -26,16 +26,6 @@ enum AttentionPlace : size_t {
   kSums
 };
 
-AttentionSizes sizesOf(const plan::Attention &a) {
-  return {a.batch_size() ? a.batch(0) : 1,
-          a.heads(),
-          a.groups(),
-          a.queries(),
-          a.keys(),
-          a.width(),
-          a.depth()};
-}
-
 // Rows and columns exchanged.
 Layout transposed(Layout layout) {
   std::swap(layout.dims[2], layout.dims[3]);
@@ -46,7 +36,7 @@ Layout transposed(Layout layout) {
 class AttentionBuilder {
 public:
   AttentionBuilder(DnnGraph &graph, const plan::Attention &attention, int type)
-      : graph_(graph), a_(attention), s_(sizesOf(attention)), type_(type),
+      : graph_(graph), a_(attention), s_(artifact::sizesOf(attention)), type_(type),
         scores_{s_.batch, s_.heads, s_.queries, s_.keys}, rows_{s_.batch, s_.heads, s_.queries, 1} {
   }
 
@@ -222,7 +212,7 @@ std::string attentionRefusal(const plan::Attention &a, DType dtype, size_t versi
 }
 
 uint64_t attentionGraphBytes(const plan::Attention &a) {
-  return a.has_grad() ? uint64_t(attentionSumBytes(sizesOf(a))) : 0;
+  return a.has_grad() ? uint64_t(attentionSumBytes(artifact::sizesOf(a))) : 0;
 }
 
 DnnGraph::Addresses attentionAddresses(const plan::Attention &a, const AttentionOperands &at) {

@@ -127,14 +127,7 @@ private:
                                        .keyGrad = place(a.has_grad(), a.key_grad()),
                                        .valueGrad = place(a.has_grad(), a.value_grad())};
     // What a CPU needs beside the tensors; plans for GPUs have a workspace instead.
-    const AttentionSizes sizes{.batch = artifact::elementCount(a.batch()),
-                               .heads = a.heads(),
-                               .groups = a.groups(),
-                               .queries = a.queries(),
-                               .keys = a.keys(),
-                               .width = a.width(),
-                               .depth = a.depth()};
-    std::vector<char> scratch(attentionScratchBytes(sizes, byteSize(dtype)));
+    std::vector<char> scratch(attentionScratchBytes(artifact::sizesOf(a), byteSize(dtype)));
     operands.scratch = scratch.data();
     auto action = device_->attention(a, operands);
     REQUIRE(action.isOk());

@@ -70,15 +70,8 @@ private:
     }
     if (!isNew(key))
       return;
-    const AttentionSizes sizes{.batch = a.batch_size() ? a.batch(0) : 1,
-                               .heads = a.heads(),
-                               .groups = a.groups(),
-                               .queries = a.queries(),
-                               .keys = a.keys(),
-                               .width = a.width(),
-                               .depth = a.depth()};
     add(instruction, device_->attention(a, at), at.workspace,
-        a.has_grad() ? uint64_t(attentionSumBytes(sizes)) : 0);
+        a.has_grad() ? uint64_t(attentionSumBytes(artifact::sizesOf(a))) : 0);
   }
 
   void ask(const plan::Instruction &instruction, const plan::Convolution &c) {
