@@ -55,7 +55,7 @@ private:
     k_.loop(k_.thread(), k_.constant(count), threads, body);
   }
 
-  // What a window passes on: to the position of its maximum, or to each of its elements.
+  // A window passes its share on to the position of its maximum, or to each of its elements.
   struct PassedOn {
     Value position, share;
   };
@@ -74,7 +74,7 @@ private:
             k_.loadFrom(shares_, output, w_.wide())};
   }
 
-  // What the window passes on to the element.
+  // The part of the element in the share of the window.
   Value contribution(Value output, Value element) {
     PassedOn passedOn = passedOnBy(output);
     if (!w_.isMax())
@@ -85,7 +85,7 @@ private:
     return k_.choose(isMine, passedOn.share, k_.scalar(w_.wide(), 0));
   }
 
-  // Along a dim, at most so many windows cover an element.
+  // The most windows that cover an element along a dim.
   int64_t windows(size_t d) const {
     const graph::Window &w = w_.window();
     return llvm::divideCeil((w.kernel[d] - 1) * w.dilations[d] + 1, w.strides[d]);

@@ -191,7 +191,7 @@ private:
 } // namespace
 
 std::string attentionRefusal(const plan::Attention &a, DType dtype, size_t version) {
-  // Before 9.16, gradients of sequences that are no multiple of 128 need another graph.
+  // Before 9.16, gradients of sequences whose length is not a multiple of 128 need another graph.
   constexpr size_t kOldest = 91600;
   if (version < kOldest)
     return concat("found cuDNN ", version / 10000, ".", version / 100 % 100,

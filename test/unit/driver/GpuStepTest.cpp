@@ -126,7 +126,7 @@ private:
                                        .queryGrad = place(a.has_grad(), a.query_grad()),
                                        .keyGrad = place(a.has_grad(), a.key_grad()),
                                        .valueGrad = place(a.has_grad(), a.value_grad())};
-    // What a CPU needs beside the tensors; plans for GPUs have a workspace instead.
+    // CPUs need scratch memory; plans for GPUs have a workspace instead.
     std::vector<char> scratch(attentionScratchBytes(artifact::sizesOf(a), byteSize(dtype)));
     operands.scratch = scratch.data();
     auto action = device_->attention(a, operands);

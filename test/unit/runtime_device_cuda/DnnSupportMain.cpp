@@ -1,6 +1,6 @@
 // dnn-support PLAN...: prints the engines and workspaces that cuDNN of this machine chooses for the
 // attention and the convolutions of plans for GPUs, without a GPU. Exits with 1 if it refuses one,
-// with 77 if there is no cuDNN that can be asked.
+// with 77 without a cuDNN that can be asked.
 #include "runtime/artifact/Artifact.h"
 #include "test/unit/runtime_device_cuda/DnnSupport.h"
 

@@ -75,8 +75,8 @@ public:
   void synchronize(void *stream);
   void record(void *event, void *stream);
   void wait(void *event, void *stream);
-  // Of two events outside captures. Every operation takes a millisecond. Those of another stream
-  // count only where the stream of an event waits for them.
+  // The time between two events outside captures. Every operation takes a millisecond; operations
+  // of another stream count only where the stream of an event waits for them.
   float millisecondsBetween(void *begin, void *end) const;
   bool isCapturing() const { return capture_ != nullptr; }
   void beginCapture(void *stream);
