@@ -52,14 +52,14 @@ static bool hasMatrixInstructions(const std::string &elementType) {
   return elementType == "bf16" || elementType == "f16";
 }
 
-double libraryAttentionShare(bool isGradient, const HeadSizes &sizes) {
+double libraryAttentionShare(bool isGradient, const AttentionSizes &sizes) {
   constexpr double kTile = 128;
   constexpr int64_t kNarrow = 64;
   auto filled = [](int64_t size) {
     return static_cast<double>(size) / (std::ceil(static_cast<double>(size) / kTile) * kTile);
   };
-  const double full =
-      sizes.columns <= kNarrow ? (isGradient ? 0.21 : 0.31) : (isGradient ? 0.27 : 0.37);
+  const double full = std::max(sizes.width, sizes.depth) <= kNarrow ? (isGradient ? 0.21 : 0.31)
+                                                                    : (isGradient ? 0.27 : 0.37);
   return full * filled(sizes.queries) * filled(sizes.keys);
 }
 

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
+#include "runtime/base/AttentionScratch.h"
 
 namespace cleave::cost {
 
@@ -39,19 +40,14 @@ struct KernelWork {
   double directResults = 0; // of a convolution that is computed directly: elements of its result
 };
 
-// The speed of our kernels of attention, relative to a library's `efficiency`:
-// forward and gradient of GPT (1024 keys, 64 and 128 columns) on an H200.
+// The speed of our kernels of attention, relative to a library's `efficiency`: forward and gradient
+// of GPT (1024 keys, 64 and 128 columns) on an H200.
 inline constexpr double kAttentionShare = 0.25;
-
-// The sizes of a head's attention; `columns`: of its widest matrix.
-struct HeadSizes {
-  int64_t queries, keys, columns;
-};
 
 // The share of the peak that attention by cuDNN reaches in 16-bit floats: as measured on an H200
 // with cuDNN 9.19, in GPT with 1024 keys. Its tiles have 128 queries and keys; a partly filled
 // tile takes as long as a full one (ViT, 197 keys).
-double libraryAttentionShare(bool isGradient, const HeadSizes &sizes);
+double libraryAttentionShare(bool isGradient, const AttentionSizes &sizes);
 
 // The share of the rate that a direct convolution reaches, and the results per processor from which
 // on it does: estimates until they are measured.

@@ -144,11 +144,9 @@ private:
     plain.columns = plain.isDirect ? 0 : graph::loweredColumns(op);
     plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
     plain.isAttention = isa<graph::AttentionOp, graph::AttentionGradOp>(op);
-    if (graph::isLibraryAttention(op)) {
-      const graph::AttentionHead head = graph::attentionHead(op);
-      plain.libraryShare = cost::libraryAttentionShare(isa<graph::AttentionGradOp>(op),
-                                                       {head.queries, head.keys, head.columns});
-    }
+    if (graph::isLibraryAttention(op))
+      plain.libraryShare =
+          cost::libraryAttentionShare(isa<graph::AttentionGradOp>(op), graph::attentionSizes(op));
     plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
     return plain;

@@ -115,10 +115,18 @@ bool isLibraryAttention(Operation *op) {
   return false;
 }
 
-AttentionHead attentionHead(Operation *op) {
+AttentionSizes attentionSizes(Operation *op) {
   const std::vector<int64_t> query = staticShapeOf(op->getOperand(0)),
+                             key = staticShapeOf(op->getOperand(1)),
                              value = staticShapeOf(op->getOperand(2));
-  return {query[query.size() - 2], value[value.size() - 2], std::max(query.back(), value.back())};
+  const size_t heads = query.size() - 3; // the dim; batch dims are before it
+  return {.batch = llvm::product_of(llvm::ArrayRef(query).take_front(heads)),
+          .heads = query[heads],
+          .groups = key[heads],
+          .queries = query[heads + 1],
+          .keys = key[heads + 1],
+          .width = query.back(),
+          .depth = value.back()};
 }
 
 // -- verification ---------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dialects/graph/Build.h"
+#include "runtime/base/AttentionScratch.h"
 
 #include <limits>
 #include <string>
@@ -67,12 +68,8 @@ inline constexpr llvm::StringLiteral kDirectAttention = "graph.direct_attention"
 // and the op is not marked as direct.
 bool isLibraryAttention(mlir::Operation *op);
 
-// The queries and keys of a head, and the columns of its widest matrix, of an attention or its
-// gradient.
-struct AttentionHead {
-  int64_t queries, keys, columns;
-};
-AttentionHead attentionHead(mlir::Operation *op);
+// The sizes of an attention or its gradient, whose shapes are static.
+AttentionSizes attentionSizes(mlir::Operation *op);
 
 // r(x) of graph.rotary: every pair (a, b) of the last dim becomes (-b, a).
 mlir::Value buildRotated(mlir::OpBuilder &b, mlir::Value x, bool interleaved);

@@ -6,8 +6,9 @@
 
 include "dialects/graph/GraphBase.td"
 
-def Graph_AttentionOp : Graph_DroppingOp<"attention", [AttrSizedOperandSegments, InferTypeOpAdaptor,
-                                                       MatrixProduct, StridedResult]> {
+def Graph_AttentionOp
+    : Graph_DroppingOp<"attention", [
+        AttrSizedOperandSegments, InferTypeOpAdaptor, MatrixProduct, StridedResult]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     For each head, with the scores [batch…, heads, queries, keys] and their weights as intermediate
@@ -68,10 +69,12 @@ def Graph_AttentionOp : Graph_DroppingOp<"attention", [AttrSizedOperandSegments,
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$query, Graph_FloatTensor:$key, Graph_FloatTensor:$value,
-      Optional<Graph_FloatTensor>:$bias, Optional<Graph_BoolTensor>:$mask,
-      Optional<Graph_Seed>:$seed, Variadic<Graph_Seed>:$offsets, F64Attr:$scale, UnitAttr:$causal,
-      UnitAttr:$safe, OptionalAttr<F64Attr>:$fill, OptionalAttr<Graph_DropRate>:$dropout,
-      OptionalAttr<DenseI64ArrayAttr>:$offset_dims, OptionalAttr<DenseI64ArrayAttr>:$whole);
+                       Optional<Graph_FloatTensor>:$bias, Optional<Graph_BoolTensor>:$mask,
+                       Optional<Graph_Seed>:$seed, Variadic<Graph_Seed>:$offsets, F64Attr:$scale,
+                       UnitAttr:$causal, UnitAttr:$safe, OptionalAttr<F64Attr>:$fill,
+                       OptionalAttr<Graph_DropRate>:$dropout,
+                       OptionalAttr<DenseI64ArrayAttr>:$offset_dims,
+                       OptionalAttr<DenseI64ArrayAttr>:$whole);
   let results = (outs Graph_FloatTensor:$result, Graph_FloatTensor:$lse);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`bias` $bias^)? (`mask` $mask^)? (`seed` $seed^)?
@@ -79,16 +82,15 @@ def Graph_AttentionOp : Graph_DroppingOp<"attention", [AttrSizedOperandSegments,
   }];
   let hasVerifier = 1;
   let builders = [
-      // An op on whole tensors. A null value or attribute is absent.
-      OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
-                    "::mlir::Value":$bias, "::mlir::Value":$mask, "::mlir::Value":$seed,
-                    "::mlir::FloatAttr":$scale, "::mlir::UnitAttr":$causal,
-                    "::mlir::UnitAttr":$safe, "::mlir::FloatAttr":$fill,
-                    "::mlir::FloatAttr":$dropout),
-                [{
+    // An op on whole tensors. A null value or attribute is absent.
+    OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value,
+                   "::mlir::Value":$bias, "::mlir::Value":$mask, "::mlir::Value":$seed,
+                   "::mlir::FloatAttr":$scale, "::mlir::UnitAttr":$causal, "::mlir::UnitAttr":$safe,
+                   "::mlir::FloatAttr":$fill, "::mlir::FloatAttr":$dropout), [{
       build($_builder, $_state, query, key, value, bias, mask, seed, ::mlir::ValueRange(), scale,
             causal, safe, fill, dropout, ::mlir::DenseI64ArrayAttr(), ::mlir::DenseI64ArrayAttr());
-    }]>];
+    }]>
+  ];
   let extraClassDeclaration = [{
     // The number of neighbouring heads of the query that share one head of key and value.
     int64_t headsPerGroup();
@@ -102,8 +104,9 @@ def Graph_AttentionOp : Graph_DroppingOp<"attention", [AttrSizedOperandSegments,
   }];
 }
 
-def Graph_AttentionGradOp : Graph_CompositeOp<"attention_grad", [AttrSizedOperandSegments,
-                                                                 MatrixProduct, StridedResult]> {
+def Graph_AttentionGradOp
+    : Graph_CompositeOp<"attention_grad", [
+        AttrSizedOperandSegments, MatrixProduct, StridedResult]> {
   let summary = "Gradient of attention";
   let description = [{
     The gradients of `query`, `key`, `value` and, with a fourth result, of `bias` in graph.attention
@@ -154,13 +157,15 @@ def Graph_AttentionGradOp : Graph_CompositeOp<"attention_grad", [AttrSizedOperan
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$query, Graph_FloatTensor:$key, Graph_FloatTensor:$value,
-      Graph_FloatTensor:$result, Graph_FloatTensor:$lse, Graph_FloatTensor:$grad,
-      Optional<Graph_FloatTensor>:$bias, Optional<Graph_BoolTensor>:$mask,
-      Optional<Graph_Seed>:$seed, Variadic<Graph_Seed>:$offsets, F64Attr:$scale, UnitAttr:$causal,
-      OptionalAttr<F64Attr>:$fill, OptionalAttr<Graph_DropRate>:$dropout,
-      OptionalAttr<DenseI64ArrayAttr>:$offset_dims, OptionalAttr<DenseI64ArrayAttr>:$whole);
+                       Graph_FloatTensor:$result, Graph_FloatTensor:$lse, Graph_FloatTensor:$grad,
+                       Optional<Graph_FloatTensor>:$bias, Optional<Graph_BoolTensor>:$mask,
+                       Optional<Graph_Seed>:$seed, Variadic<Graph_Seed>:$offsets, F64Attr:$scale,
+                       UnitAttr:$causal, OptionalAttr<F64Attr>:$fill,
+                       OptionalAttr<Graph_DropRate>:$dropout,
+                       OptionalAttr<DenseI64ArrayAttr>:$offset_dims,
+                       OptionalAttr<DenseI64ArrayAttr>:$whole);
   let results = (outs Graph_FloatTensor:$query_grad, Graph_FloatTensor:$key_grad,
-      Graph_FloatTensor:$value_grad, Optional<Graph_FloatTensor>:$bias_grad);
+                      Graph_FloatTensor:$value_grad, Optional<Graph_FloatTensor>:$bias_grad);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $result `,` $lse `,` $grad (`bias` $bias^)? (`mask` $mask^)?
     (`seed` $seed^)? (`at` $offsets^)? attr-dict `:` functional-type(operands, results)
@@ -199,7 +204,7 @@ def Graph_RotaryOp : Graph_CompositeOp<"rotary", [SameOperandsAndResultType]> {
     ```
   }];
   let arguments = (ins Graph_FloatTensor:$operand, Graph_FloatTensor:$cos, Graph_FloatTensor:$sin,
-      UnitAttr:$interleaved);
+                       UnitAttr:$interleaved);
   let results = (outs Graph_FloatTensor:$result);
   let assemblyFormat = "$operand `,` $cos `,` $sin attr-dict `:` type($result)";
   let hasVerifier = 1;

@@ -133,12 +133,12 @@ private:
 
   // The view of a value; constants with all elements equal get a buffer on first use.
   View viewOf(mlir::Value value);
-  // The same, copied if the view is not dense.
+  // The view of a value, copied if it is not dense.
   View denseViewOf(mlir::Value value);
-  // The same, copied if the view is not a whole buffer with its dims in this order, from major to
-  // minor; empty: row-major.
+  // The view of a value, copied unless it is a whole buffer with its dims in this order, from major
+  // to minor; an empty order is row-major.
   View wholeViewOf(mlir::Value value, llvm::ArrayRef<int64_t> order = {});
-  // The same, copied if a stride is negative.
+  // The view of a value, copied if a stride is negative.
   View forwardView(mlir::Value value);
   View copyToDense(const View &view, llvm::ArrayRef<int64_t> order = {});
   // An operand of a product, copied so that its contracting dims are the last ones, in this order.
@@ -151,8 +151,8 @@ private:
   cost::Strided orderOf(const View &view) const;
   // The view that a result is written to: its destination, or a new buffer.
   View resultView(mlir::Value result);
-  // The same, but always a whole buffer in this order; finishWhole() copies it to the destination
-  // if that is another view, or to the order that was chosen for the result.
+  // A whole buffer in this order, to which a result is written; finishWhole() copies it to the
+  // destination if that is another view, or to the order that was chosen for the result.
   View wholeResult(mlir::Value result, llvm::ArrayRef<int64_t> order = {});
   void finishWhole(mlir::Value result, const View &made);
   View newBuffer(mlir::Value value, llvm::StringRef suffix = "");

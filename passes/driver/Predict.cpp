@@ -41,15 +41,14 @@ public:
     }
     if (instruction.has_attention()) {
       const plan::Attention &attention = instruction.attention();
-      const cost::HeadSizes sizes{attention.queries(), attention.keys(),
-                                  std::max(attention.width(), attention.depth())};
       const bool isInLibrary = attention.workspace_size() > 0; // of GPUs
       return kernel({.flops = flops,
                      .bytes = attentionBytes(attention),
                      .elementType = computeType(attention.query().buffer()),
                      .isAttention = true,
                      .libraryShare = isInLibrary
-                                         ? cost::libraryAttentionShare(attention.has_grad(), sizes)
+                                         ? cost::libraryAttentionShare(attention.has_grad(),
+                                                                       artifact::sizesOf(attention))
                                          : 0});
     }
     return 0;

@@ -37,7 +37,7 @@ public:
   Value fma(Value x, Value y, Value z) { return math::FmaOp::create(b_, loc_, x, y, z); }
   Value abs(Value x) { return math::AbsFOp::create(b_, loc_, x); }
   Value withSign(Value x, Value y) { return math::CopySignOp::create(b_, loc_, x, y); }
-  // Of NaN and a number: NaN.
+  // NaN if either is NaN.
   Value smaller(Value x, Value y) { return arith::MinimumFOp::create(b_, loc_, x, y); }
   Value larger(Value x, Value y) { return arith::MaximumFOp::create(b_, loc_, x, y); }
   Value addWhole(Value x, Value y) { return arith::AddIOp::create(b_, loc_, x, y); }
@@ -212,7 +212,8 @@ struct ExpandErf : OpRewritePattern<math::ErfOp> {
     return success();
   }
 
-  // The same with one Q for [0, 4], which minimises the largest absolute error, and x P(0) near 0.
+  // The expansion with a single Q for [0, 4], which minimises the largest absolute error, and with
+  // x P(0) near 0.
   static Value approximate(Numbers &d, Value x) {
     Value size = d.abs(x), limited = d.smaller(size, d.number(4));
     SmallVector<Value> q;

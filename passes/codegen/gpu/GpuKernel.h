@@ -19,7 +19,8 @@ public:
   Grain grain() const override { return Grain::Fine; }
   void points(int64_t extent, const Body &body) override;
   void parts(int64_t extent, const Range &body) override;
-  // The same for the points of a grid: all points of a thread are in one column.
+  // Runs `body` for the points of a grid of rows and columns; all points of a thread are in one
+  // column.
   using GridBody = std::function<void(mlir::Value row, mlir::Value column)>;
   void points(int64_t rows, int64_t columns, const GridBody &body);
 

@@ -77,8 +77,8 @@ private:
     return size > 0 && size % width == 0 && isVector;
   }
 
-  // As many accesses as bring kBytesInFlight per thread, of operands with the rows and columns of
-  // the loop.
+  // Chooses the number of accesses that bring kBytesInFlight per thread, counting the operands with
+  // the rows and columns of the loop.
   void chooseUnroll() {
     int64_t bytes = 0;
     for (const Access &access : nest_.operands)

@@ -26,7 +26,7 @@
 
 namespace cleave::device {
 
-// Why cuDNN cannot compute this instruction; empty if it can. `version` is that of the library.
+// Why cuDNN of this version cannot compute this instruction; empty if it can.
 std::string attentionRefusal(const plan::Attention &attention, DType dtype, size_t version);
 
 // The bytes at the beginning of the workspace that are a tensor of the graph.

@@ -60,18 +60,28 @@ TEST_CASE("attention on GPUs has a kernel of ours, with matrix instructions in 1
   CHECK(seconds("f32") == Approx(2e-3 + 1e-6));
 }
 
+static AttentionSizes headOf(int64_t queries, int64_t keys, int64_t columns) {
+  return {.batch = 1,
+          .heads = 1,
+          .groups = 1,
+          .queries = queries,
+          .keys = keys,
+          .width = columns,
+          .depth = columns};
+}
+
 TEST_CASE("attention in a library of GPUs computes at its share of the peak") {
   cluster::Cluster gpu = device();
-  const double share = libraryAttentionShare(/*isGradient=*/true, {1024, 1024, 64});
+  const double share = libraryAttentionShare(/*isGradient=*/true, headOf(1024, 1024, 64));
   KernelWork work{.flops = 1e9, .elementType = "bf16", .isAttention = true, .libraryShare = share};
   const double peak = gpu.computeOf("bf16").peakFlops;
   CHECK(kernelSeconds(gpu, work) == Approx(1e9 / (peak * share) + 1e-6));
   gpu.isCpu = true;
   CHECK(kernelSeconds(gpu, work) == Approx(1e9 / 4e12 + 1e-6));
-  CHECK(share < libraryAttentionShare(/*isGradient=*/false, {1024, 1024, 64}));
-  CHECK(share < libraryAttentionShare(/*isGradient=*/true, {1024, 1024, 128}));
+  CHECK(share < libraryAttentionShare(/*isGradient=*/false, headOf(1024, 1024, 64)));
+  CHECK(share < libraryAttentionShare(/*isGradient=*/true, headOf(1024, 1024, 128)));
   // A tile that is half empty takes as long as a full one.
-  CHECK(libraryAttentionShare(/*isGradient=*/true, {192, 1024, 64}) == Approx(0.75 * share));
+  CHECK(libraryAttentionShare(/*isGradient=*/true, headOf(192, 1024, 64)) == Approx(0.75 * share));
 }
 
 TEST_CASE("attention computes at its own rate, if it is known") {

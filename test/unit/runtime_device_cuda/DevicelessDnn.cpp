@@ -11,7 +11,7 @@ namespace {
 
 using namespace device::dnn;
 
-// Of cudnn_graph.h (9.8).
+// Values of enumerators in cudnn_graph.h (9.8).
 constexpr int kDeviceProperties = 38, kTypeChar = 24, kPropertiesJson = 2702,
               kHeuristicsProperties = 204, kPlanProperties = 407, kEngineGlobalIndex = 1301;
 
