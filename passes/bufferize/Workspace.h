@@ -24,7 +24,7 @@ int64_t productWorkspace(int64_t results);
 int64_t convolutionWorkspace(std::initializer_list<llvm::ArrayRef<int64_t>> shapes,
                              int64_t elementBytes, bool isChannelsLast, int64_t groups);
 
-// Workspace of an attention of 16-bit floats, or of its gradient. A gradient's workspace begins with
+// Workspace of an attention of 16-bit floats, or of its gradient. A gradient's begins with
 // attentionSumBytes(). cuDNN then stores the gradient of each score, with queries and keys rounded
 // up to its tiles, so that no sum depends on the order of threads; with grouped heads also the
 // gradients of key and value per head. 64 KiB cover the rest, which is 256 bytes in version 9.19.

@@ -20,8 +20,8 @@ struct DnnSupport {
   uint64_t usedBytes = 0;     // of it, with what the runtime keeps in it
 };
 
-// Asks for the instructions of the first rank. A user error if this machine has no cuDNN that can be
-// asked.
+// Asks for the instructions of the first rank. A user error if this machine has no cuDNN
+// that can be asked.
 Result<std::vector<DnnSupport>> dnnSupport(const plan::Plan &plan);
 
 } // namespace cleave::test
