@@ -104,6 +104,14 @@ def keep(m):
             read(m, name)
 
 
+def rearrange(m):
+    """A buffer whose elements change places, as in a queue of past values."""
+    name = m.pick([name for name in (some_buffer(m) for _ in range(4)) if m.evaluate(f"self.{name}").dim()])
+    dims = m.evaluate(f"self.{name}").dim()
+    moved = m.pick([".flip({d})", ".flip({d})", ".roll(1, {d})", ".roll(-1)", ".transpose({d}, -1)"]).format(d=m.between(-dims, dims - 1))
+    m.do(f"self.{name}.copy_(self.{name}{moved})", {"state", "attribute"} if name in vars(m.tensor("self")) else {"state"})
+
+
 def teacher(m):
     """A frozen parameter that follows a trained one."""
     frozen = [name for name, p in m.tensor("self").named_parameters() if not p.requires_grad]
@@ -180,7 +188,7 @@ def part(m):
 
 
 FAMILIES = {
-    "state": [keep, keep, keep, teacher],
+    "state": [keep, keep, keep, rearrange, teacher],
     "writes": [local],
     "stops": [stop],
     "regions": [no_grad, autocast, no_grad, autocast, enable_grad],
