@@ -6,6 +6,8 @@
 #include "dialects/graph/KnownStrings.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
+#include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -27,10 +29,8 @@ public:
     auto programs = module_.getOps<program::ProgramOp>();
     if (programs.empty())
       return Status::defect("the module holds no program to write to a plan");
-    out_ = plan_.add_programs();
-    for (auto kernel : module_.getOps<program::KernelOp>())
-      CLEAVE_TRY(addKernel(kernel));
-    addProgram(*programs.begin());
+    for (program::ProgramOp program : programs)
+      CLEAVE_TRY(addProgram(program));
     addKnownTexts();
     return Status::ok();
   }
@@ -54,8 +54,6 @@ private:
       out->set_name(axis.name);
       out->set_size(static_cast<uint32_t>(axis.size));
     }
-    for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
-      plan_.add_program_of_rank(0);
   }
 
   void addTensor(program::TensorOp tensor) {
@@ -86,6 +84,18 @@ private:
       *out->mutable_source() = sourceOf(*tensor.getOrigin());
   }
 
+  // Adds the kernels that the program launches.
+  Status addKernels(program::ProgramOp program) {
+    kernels_.clear();
+    llvm::DenseSet<Attribute> launched;
+    program.walk(
+        [&](program::LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
+    for (auto kernel : module_.getOps<program::KernelOp>())
+      if (launched.contains(kernel.getSymNameAttr()))
+        CLEAVE_TRY(addKernel(kernel));
+    return Status::ok();
+  }
+
   Status addKernel(program::KernelOp kernel) {
     if (!kernel.getExtent())
       return Status::defect("kernel '", kernel.getSymName().str(), "' has not been compiled");
@@ -94,7 +104,15 @@ private:
     return Status::ok();
   }
 
-  void addProgram(program::ProgramOp program) {
+  Status addProgram(program::ProgramOp program) {
+    out_ = plan_.add_programs();
+    buffers_.clear();
+    out_->set_name(program::stringifyKind(program.getKind()).str());
+    out_->set_kind(static_cast<plan::Program::Kind>(program.getKind()));
+    setRanks(*out_, rankCount(plan_));
+    if (std::optional<ArrayRef<int64_t>> ranks = program.getRanks())
+      out_->mutable_ranks()->Assign(ranks->begin(), ranks->end());
+    CLEAVE_TRY(addKernels(program));
     plan::Arena *arena = out_->add_arenas();
     arena->set_space(plan::DEVICE);
     arena->set_bytes(program.getArena().getBytes());
@@ -104,14 +122,13 @@ private:
         addBuffer(buffer);
       else if (auto segment = dyn_cast<program::SegmentOp>(op))
         addSegment(segment);
-    setSchedule(*out_->mutable_schedule(), program.getSchedule());
-    setSchedule(*out_->mutable_evaluation(), program.getEvaluation());
+    setSchedule(program.getSchedule());
+    return Status::ok();
   }
 
-  static void setSchedule(google::protobuf::RepeatedPtrField<plan::ScheduleStep> &to,
-                          ArrayRef<int64_t> schedule) {
+  void setSchedule(ArrayRef<int64_t> schedule) {
     for (size_t i = 0; i < schedule.size(); i += 2) {
-      plan::ScheduleStep *step = to.Add();
+      plan::ScheduleStep *step = out_->add_schedule();
       step->set_segment(static_cast<uint32_t>(schedule[i]));
       step->set_slot(static_cast<uint32_t>(schedule[i + 1]));
     }
@@ -292,7 +309,7 @@ private:
 
   ModuleOp module_;
   plan::Plan &plan_;
-  plan::Program *out_ = nullptr;
+  plan::Program *out_ = nullptr; // the current program; its buffers and kernels by their numbers
   llvm::DenseMap<Value, uint32_t> buffers_;
   llvm::DenseMap<Attribute, uint32_t> kernels_;
 };
@@ -315,7 +332,7 @@ Result<plan::Plan> exportPlan(ModuleOp module, const std::string &device,
   plan.set_device(device);
   for (plan::Module &code : modules)
     *plan.add_modules() = std::move(code);
-  plan.set_trains(reportsMetric(plan.programs(0)));
+  plan.set_trains(reportsMetric(stepOf(plan, 0)));
   return plan;
 }
 

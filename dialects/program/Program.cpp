@@ -139,13 +139,12 @@ LogicalResult ProgramOp::verify() {
   int64_t segments = 0;
   for (Operation &op : getBody().front())
     segments += isa<SegmentOp>(op);
-  for (ArrayRef<int64_t> schedule : {getSchedule(), getEvaluation()}) {
-    if (schedule.size() % 2 != 0)
-      return emitOpError("has a schedule that is not a list of pairs (segment, slot)");
-    for (size_t i = 0; i < schedule.size(); i += 2)
-      if (schedule[i] < 0 || schedule[i] >= segments)
-        return emitOpError() << "schedules segment " << schedule[i] << " of " << segments;
-  }
+  ArrayRef<int64_t> schedule = getSchedule();
+  if (schedule.size() % 2 != 0)
+    return emitOpError("has a schedule that is not a list of pairs (segment, slot)");
+  for (size_t i = 0; i < schedule.size(); i += 2)
+    if (schedule[i] < 0 || schedule[i] >= segments)
+      return emitOpError() << "schedules segment " << schedule[i] << " of " << segments;
   for (auto buffer : getBody().front().getOps<BufferOp>())
     if (static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > getArena().getBytes()) {
       auto diag = buffer.emitOpError()

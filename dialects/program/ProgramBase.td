@@ -16,7 +16,7 @@ def Program_Dialect : Dialect {
   let summary = "The program of one rank: buffers in an arena, and instructions on them";
   let description = [{
     The last level before the plan file (runtime/artifact/program.proto), with the same terms. The
-    module holds the logical tensors, the kernels and one `program.program`. Sizes and offsets of
+    module holds the logical tensors, the kernels and the programs that share both. Sizes and offsets of
     buffers are in bytes; strides and offsets within a buffer are in elements. An instruction may
     have the attributes `source`, the name of the op of the model that it implements, `seconds`, its
     predicted time, and on GPUs `queue` and `waits`, as in program.proto. The memory effects of an
@@ -77,6 +77,13 @@ def Program_Role : I32EnumAttr<"Role", "use of a buffer or tensor (numbers of pr
   let genSpecializedAttr = 0;
 }
 def Program_RoleAttr : EnumAttr<Program_Dialect, Program_Role, "role">;
+
+def Program_Kind : I32EnumAttr<"Kind", "what a program computes (numbers of program.proto)",
+    [I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"Evaluation", 1, "evaluation">]> {
+  let cppNamespace = "::cleave::program";
+  let genSpecializedAttr = 0;
+}
+def Program_KindAttr : EnumAttr<Program_Dialect, Program_Kind, "kind">;
 
 def Program_ConvolutionKind
     : I32EnumAttr<"ConvolutionKind", "convolution or one of its gradients",

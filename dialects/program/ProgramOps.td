@@ -77,14 +77,16 @@ def Program_KernelOp : Program_Op<"kernel", [
 }
 
 def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
-  let summary = "Program of one rank: arena, buffers, segments and their schedule";
+  let summary = "A program and the ranks that run it: arena, buffers, segments and their schedule";
   let description = [{
-    `schedule` is the order of execution in one step, a flat list of pairs: the index of a
-    program.segment, and the slot, the index of the micro-batch. `evaluation` is that of an evaluation,
-    empty if there is none.
+    `kind` says what it computes, `ranks` which ranks run it, in ascending order; without them, all
+    do. `schedule` is the order of execution, a flat list of pairs: the index of a program.segment,
+    and the slot, the index of the micro-batch. Programs of one rank use the same memory: they have
+    the same persistent buffers (parameters, states, constants, hyperparameters, coordinates) at the
+    same offsets.
 
-    (C1) `schedule` and `evaluation` have an even number of entries.
-    (C2) Each segment of both is the index of a program.segment in the body.
+    (C1) `schedule` has an even number of entries.
+    (C2) Each segment of it is the index of a program.segment in the body.
     (C3) Each program.buffer of the body ends within the arena.
 
     ```mlir
@@ -97,9 +99,12 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
     ```
   }];
   let arguments = (ins Program_ArenaAttr:$arena, DenseI64ArrayAttr:$schedule,
-                       DefaultValuedOptionalAttr<DenseI64ArrayAttr, "{}">:$evaluation);
+                       DefaultValuedAttr<Program_KindAttr, "::cleave::program::Kind::Step">:$kind,
+                       OptionalAttr<DenseI64ArrayAttr>:$ranks);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$arena `schedule` $schedule (`evaluation` $evaluation^)? attr-dict-with-keyword $body";
+  let assemblyFormat = [{
+    $arena `schedule` $schedule (`of` $kind^)? (`ranks` $ranks^)? attr-dict-with-keyword $body
+  }];
   let hasVerifier = 1;
 }
 

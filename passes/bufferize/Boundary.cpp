@@ -51,12 +51,12 @@ Type globalType(Attribute global, Type local) {
 
 } // namespace
 
-// The buffer of an argument that the program has a tensor of already: of a persistent one the same,
-// of an input one of its own. Null if it has none.
+// The buffer of an argument that is a shared tensor: of a persistent one the same, of an input one
+// of its own. Null if it is none.
 FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr split) {
   StringRef name = graph::argName(step_, i);
   std::optional<SharedTensor> shared =
-      program_.findTensor(name, global, step_.getArgAttr(i, "graph.source"));
+      program_.findShared(name, global, step_.getArgAttr(i, "graph.source"));
   if (!shared)
     return Value();
   if (shared->op.getDims() != split)
@@ -77,9 +77,7 @@ LogicalResult StepLowering::addArguments() {
     ArrayAttr split = splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global);
     StringRef name = graph::argName(step_, i);
     std::vector<int64_t> shape = graph::staticShapeOf(argument);
-    FailureOr<Value> buffer = Value();
-    if (kind_ == Kind::Evaluation)
-      buffer = sharedArgument(i, global, split);
+    FailureOr<Value> buffer = sharedArgument(i, global, split);
     if (failed(buffer))
       return failure();
     if (!*buffer) {

@@ -39,20 +39,55 @@ ArenaSizes setOffsets(program::ProgramOp program, ArrayRef<program::BufferOp> bu
   return {placement.bytes, placement.peak};
 }
 
-// Adds the evaluation to a program whose buffers have been placed.
-LogicalResult addEvaluation(func::FuncOp evaluation, ProgramBuilder &builder) {
-  const Buffers placed = buffersOf(builder.program());
-  if (failed(StepLowering(evaluation, builder, StepLowering::Kind::Evaluation).run()))
+// The persistent buffers of a program, or its others.
+Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
+  Buffers buffers = buffersOf(program);
+  llvm::erase_if(buffers, [&](program::BufferOp buffer) {
+    return isPersistent(buffer.getRole()) != arePersistent;
+  });
+  return buffers;
+}
+
+// Gives the step the persistent buffers that only `other` has, behind all of its own.
+void shareAdded(ProgramBuilder &builder, program::ProgramOp other) {
+  program::ProgramOp step = builder.program();
+  Operation *last = nullptr;
+  for (program::BufferOp buffer : buffersOf(step))
+    last = buffer;
+  int64_t end = step.getArena().getBytes(), peak = step.getArena().getPeak();
+  const size_t known = buffersOf(step, /*arePersistent=*/true).size();
+  const Buffers persistent = buffersOf(other, /*arePersistent=*/true);
+  for (program::BufferOp buffer : ArrayRef(persistent).drop_front(known)) {
+    const int64_t alignment = program::bufferAlignmentOf(buffer);
+    buffer.setOffset(alignedTo(alignment, end));
+    OpBuilder b(step.getContext());
+    last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(&step.getBody().front());
+    last = b.clone(*buffer);
+    const auto bytes = static_cast<int64_t>(buffer.getBytes());
+    end = static_cast<int64_t>(buffer.getOffset()) + bytes;
+    peak += alignedTo(alignment, bytes);
+  }
+  step.setArenaAttr(program::ArenaAttr::get(step.getContext(), end, peak));
+  builder.setLifetimes();
+}
+
+// Adds the program of the evaluation behind that of the step, whose buffers have been placed.
+LogicalResult addEvaluation(func::FuncOp evaluation, ModuleOp module, ProgramTables &tables,
+                            ProgramBuilder &step) {
+  ProgramBuilder builder(module, tables, program::Kind::Evaluation);
+  builder.share(step.program());
+  if (failed(StepLowering(evaluation, builder).run()))
     return failure();
   evaluation.erase();
   builder.setLifetimes();
+  shareAdded(step, builder.program());
+  const Buffers persistent = buffersOf(builder.program(), /*arePersistent=*/true);
   std::vector<int64_t> offsets;
-  for (program::BufferOp buffer : placed)
+  for (program::BufferOp buffer : persistent)
     offsets.push_back(static_cast<int64_t>(buffer.getOffset()));
-  const Buffers all = buffersOf(builder.program());
-  const ArrayRef<program::BufferOp> added = ArrayRef(all).drop_front(placed.size());
-  setOffsets(builder.program(), added,
-             placeAround(lifetimesOf(placed), offsets, lifetimesOf(added)));
+  const Buffers own = buffersOf(builder.program(), /*arePersistent=*/false);
+  setOffsets(builder.program(), own,
+             placeAround(lifetimesOf(persistent), offsets, lifetimesOf(own)));
   return success();
 }
 
@@ -63,7 +98,8 @@ FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
   func::FuncOp step = graph::stepOf(module);
   if (!step)
     return module.emitError("has no function @step to bufferize");
-  ProgramBuilder builder(module);
+  ProgramTables tables;
+  ProgramBuilder builder(module, tables);
   if (failed(StepLowering(step, builder).run()))
     return failure();
   step.erase();
@@ -71,7 +107,7 @@ FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
   const Buffers buffers = buffersOf(builder.program());
   const ArenaSizes sizes =
       setOffsets(builder.program(), buffers, placeBuffers(lifetimesOf(buffers)));
-  if (evaluation && failed(addEvaluation(evaluation, builder)))
+  if (evaluation && failed(addEvaluation(evaluation, module, tables, builder)))
     return failure();
   return sizes;
 }

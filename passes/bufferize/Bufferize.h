@@ -20,9 +20,9 @@ struct ArenaSizes {
 // neither an instruction nor a kernel of its own (form groups before, passes/fuse).
 //
 // `evaluation`, a step of another module with the same mesh whose arguments are some of the step's
-// in the layouts that they have there, becomes the evaluation of the program (its attribute
-// `evaluation`, a schedule): it uses their buffers, and its own are placed around those that are
-// always allocated. The sizes are those of the step alone; the program states those of both.
+// in the layouts that they have there, becomes a second program, which shares kernels, tensors and
+// persistent buffers with the first. Its other buffers are placed around these. The sizes are those
+// of the step alone.
 mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
 
 // Registers --cleave-bufferize.

@@ -11,8 +11,6 @@ namespace cleave::bufferize {
 LogicalResult StepLowering::readOrder() {
   repeated_ = graph::perMicroBatch(step_);
   for (Operation &op : step_.getBody().front()) {
-    if (kind_ == Kind::Evaluation)
-      repeated_.insert(&op);
     if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
       microBatches_ = std::max<int64_t>(microBatches_, accumulate.getCount());
     if (!order_.empty() && isUpdate(order_.back()) && !isUpdate(&op))

@@ -12,13 +12,22 @@ using namespace mlir;
 
 namespace cleave::bufferize {
 
-ProgramBuilder::ProgramBuilder(ModuleOp module)
-    : module_(module), b_(module.getContext()), loc_(module.getLoc()) {
+ProgramBuilder::ProgramBuilder(ModuleOp module, ProgramTables &tables, program::Kind kind)
+    : module_(module), tables_(tables), b_(module.getContext()), loc_(module.getLoc()) {
   b_.setInsertionPointToEnd(module.getBody());
   auto arena = program::ArenaAttr::get(b_.getContext(), 0, 0);
-  program_ = program::ProgramOp::create(b_, loc_, arena, b_.getDenseI64ArrayAttr({}));
+  program_ =
+      program::ProgramOp::create(b_, loc_, arena, ArrayRef<int64_t>(), kind, DenseI64ArrayAttr());
   program_.getBody().emplaceBlock();
-  b_.setInsertionPoint(program_);
+  b_.setInsertionPoint(*module.getOps<program::ProgramOp>().begin());
+}
+
+void ProgramBuilder::share(program::ProgramOp other) {
+  sharedTensors_ = tables_.tensors;
+  OpBuilder inside = OpBuilder::atBlockBegin(&program_.getBody().front());
+  for (auto buffer : other.getBody().front().getOps<program::BufferOp>())
+    if (isPersistent(buffer.getRole()))
+      lastBuffer_ = inside.clone(*buffer);
 }
 
 // The innermost name of a location.
@@ -43,7 +52,6 @@ program::SegmentOp ProgramBuilder::addSegment(StringRef name) {
   b_.setInsertionPointToEnd(&program_.getBody().front());
   segment_ = program::SegmentOp::create(b_, loc_, b_.getStringAttr(name));
   segment_.getBody().emplaceBlock();
-  ++segments_;
   return segment_;
 }
 
@@ -53,7 +61,7 @@ int64_t ProgramBuilder::addTensor(StringRef name, program::Role role, Type type,
                             program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type),
                             dims, parameter, origin, input.vocabulary, input.lowest, input.ignored,
                             input.isLabel ? b_.getUnitAttr() : UnitAttr(), input.allOf);
-  return tensors_++;
+  return tables_.tensors++;
 }
 
 static int64_t bytesOf(Type element) {
@@ -78,10 +86,10 @@ Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element
   return buffer.getResult();
 }
 
-std::optional<SharedTensor> ProgramBuilder::findTensor(StringRef name, Type type,
+std::optional<SharedTensor> ProgramBuilder::findShared(StringRef name, Type type,
                                                        Attribute origin) {
   for (auto [i, op] : llvm::enumerate(module_.getOps<program::TensorOp>()))
-    if (op.getName() == name && op.getType() == type &&
+    if (static_cast<int64_t>(i) < sharedTensors_ && op.getName() == name && op.getType() == type &&
         op.getOrigin().value_or(Attribute()) == origin)
       return SharedTensor{op, static_cast<int64_t>(i)};
   return std::nullopt;
@@ -106,7 +114,7 @@ int64_t ProgramBuilder::elementsOf(Value buffer) {
 
 // A name such as `k7_sub_exp_div`, of the first few compute ops.
 std::string ProgramBuilder::nameOf(Operation *op) {
-  std::string name = "k" + std::to_string(kernels_.size());
+  std::string name = "k" + std::to_string(tables_.kernels.size());
   auto append = [&](Operation *inner) { name += "_" + inner->getName().stripDialect().str(); };
   auto fusion = dyn_cast<graph::FusionOp>(op);
   if (!fusion) {
@@ -130,7 +138,7 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
   std::string identity = analysis::identityOf(op);
   for (const void *part : {operands.getAsOpaquePointer(), results.getAsOpaquePointer()})
     identity.append(reinterpret_cast<const char *>(&part), sizeof(part));
-  auto [known, isNew] = kernels_.try_emplace(concat(buffers, '/', identity));
+  auto [known, isNew] = tables_.kernels.try_emplace(concat(buffers, '/', identity));
   if (!isNew)
     return known->second;
   auto kernel = program::KernelOp::create(

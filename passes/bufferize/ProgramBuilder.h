@@ -27,10 +27,22 @@ struct InputFacts {
   mlir::StringAttr allOf; // the input of which it holds all micro-batches
 };
 
+// The tensors and kernels of a module, which its programs share.
+struct ProgramTables {
+  int64_t tensors = 0;
+  std::map<std::string, program::KernelOp> kernels; // by what they compute, on which views
+};
+
 class ProgramBuilder {
 public:
-  // Creates the program at the end of the module; tensors and kernels are added before it.
-  explicit ProgramBuilder(mlir::ModuleOp module);
+  // Creates a program at the end of the module; tensors and kernels are added before its programs.
+  // The tables outlive the builder.
+  ProgramBuilder(mlir::ModuleOp module, ProgramTables &tables,
+                 program::Kind kind = program::Kind::Step);
+
+  // Gives this program, which is empty, the tensors and the persistent buffers of another one of
+  // the module, at their offsets.
+  void share(program::ProgramOp other);
 
   // The program under construction, and its context.
   program::ProgramOp program() { return program_; }
@@ -43,8 +55,6 @@ public:
   // Adds a segment at the end and makes it the one that instructions are added to.
   program::SegmentOp addSegment(llvm::StringRef name);
   void setSegment(program::SegmentOp segment) { segment_ = segment; }
-  // The number of segments.
-  int64_t segments() const { return segments_; }
 
   // Adds a logical tensor and returns its index. `input`: facts about an input.
   int64_t addTensor(llvm::StringRef name, program::Role role, mlir::Type type, mlir::ArrayAttr dims,
@@ -55,8 +65,8 @@ public:
   mlir::Value addBuffer(llvm::StringRef name, program::Role role, mlir::Type element,
                         llvm::ArrayRef<int64_t> shape, int64_t tensor = -1);
 
-  // The tensor with this name, type and origin (null: none); nothing if the program has none.
-  std::optional<SharedTensor> findTensor(llvm::StringRef name, mlir::Type type,
+  // The shared tensor with this name, type and origin (null: none), if there is one.
+  std::optional<SharedTensor> findShared(llvm::StringRef name, mlir::Type type,
                                          mlir::Attribute origin);
   // The first buffer of this role and tensor; null if there is none.
   mlir::Value findBuffer(program::Role role, int64_t tensor);
@@ -104,6 +114,8 @@ private:
   std::string nameOf(mlir::Operation *op);
 
   mlir::ModuleOp module_;
+  ProgramTables &tables_;
+  int64_t sharedTensors_ = 0; // the first tensors of the module
   mlir::OpBuilder b_;
   mlir::Location loc_;
   mlir::StringAttr source_; // the name of sourceOp_
@@ -117,9 +129,7 @@ private:
   llvm::DenseMap<mlir::Operation *, int64_t> copies_; // per instruction that copies, the bytes
   program::ProgramOp program_;
   program::SegmentOp segment_;
-  int64_t segments_ = 0, tensors_ = 0;
   mlir::Operation *lastBuffer_ = nullptr;
-  std::map<std::string, program::KernelOp> kernels_; // by what they compute, on which views
 };
 
 } // namespace cleave::bufferize

@@ -15,8 +15,8 @@ using namespace mlir;
 
 namespace cleave::bufferize {
 
-StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program, Kind kind)
-    : step_(step), program_(program), kind_(kind), isForGpus_(program::isForGpus(step)) {
+StepLowering::StepLowering(func::FuncOp step, ProgramBuilder &program)
+    : step_(step), program_(program), isForGpus_(program::isForGpus(step)) {
   if (isForGpus_)
     channelsLast_ = analysis::ChannelsLast(step);
   if (mesh::MeshAttr mesh = mesh::meshOf(step))
@@ -49,10 +49,6 @@ LogicalResult StepLowering::run() {
 }
 
 void StepLowering::addSegments() {
-  if (kind_ == Kind::Evaluation) {
-    micro_ = update_ = program_.addSegment("evaluate");
-    return;
-  }
   begin_ = microBatches_ > 1 ? program_.addSegment("begin") : program::SegmentOp();
   micro_ = program_.addSegment("micro");
   bool anyUpdate =
@@ -61,8 +57,6 @@ void StepLowering::addSegments() {
 }
 
 void StepLowering::setSchedule() {
-  if (kind_ == Kind::Evaluation)
-    return program_.program().setEvaluation(ArrayRef<int64_t>{program_.segments() - 1, 0});
   SmallVector<int64_t> schedule;
   int64_t micro = begin_ ? 1 : 0;
   if (begin_)

@@ -43,11 +43,8 @@ struct AttentionMemory {
 
 class StepLowering {
 public:
-  // A step becomes the schedule of the program; an evaluation becomes a segment of its own, beside
-  // that of the step, whose tensors and persistent buffers it uses.
-  enum class Kind { Step, Evaluation };
-
-  StepLowering(mlir::func::FuncOp step, ProgramBuilder &program, Kind kind = Kind::Step);
+  // Arguments that are shared tensors of the program have their buffers.
+  StepLowering(mlir::func::FuncOp step, ProgramBuilder &program);
   // Adds all instructions; fails with a diagnostic at an op that has none.
   mlir::LogicalResult run();
 
@@ -176,7 +173,6 @@ private:
 
   mlir::func::FuncOp step_;
   ProgramBuilder &program_;
-  Kind kind_;
   bool isForGpus_;
   analysis::ChannelsLast channelsLast_; // on GPUs
   Mesh mesh_;

@@ -208,7 +208,8 @@ private:
 LogicalResult readStores(func::FuncOp step, planner::StepModel &model) {
   step.getContext()->loadDialect<program::ProgramDialect>();
   OwningOpRef<ModuleOp> scratch = ModuleOp::create(step.getLoc());
-  ProgramBuilder program(*scratch);
+  ProgramTables tables;
+  ProgramBuilder program(*scratch, tables);
   StepLowering lowering(step, program);
   if (failed(lowering.run()))
     return failure();

@@ -297,8 +297,9 @@ static Status program(Compilation &c) {
     return Status::defect(diagnostics.text());
   c.evaluation = nullptr;
   schedule::assignQueues(*c.module);
-  program::ProgramOp program = *c.module->getOps<program::ProgramOp>().begin();
-  c.arenaBytes = static_cast<uint64_t>(program.getArena().getBytes());
+  c.arenaBytes = 0;
+  for (auto program : c.module->getOps<program::ProgramOp>())
+    c.arenaBytes = std::max(c.arenaBytes, static_cast<uint64_t>(program.getArena().getBytes()));
   c.peakBytes = memory->peak;
   const auto budget = static_cast<uint64_t>(c.decided.budgetBytes);
   if (budget && c.arenaBytes > budget && static_cast<uint64_t>(memory->arena) <= budget) {

@@ -8,6 +8,7 @@
 #include "passes/driver/Record.h"
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Modules.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Sha256.h"
 #include "runtime/base/Units.h"
@@ -55,11 +56,13 @@ static uint64_t sentBytes(const plan::Program &program, const plan::Instruction 
 // What the program takes; the planner's part is there (Record.h).
 static void addPrediction(Compilation &c) {
   plan::Prediction &predicted = *c.plan.mutable_predicted();
-  const plan::Program &program = c.plan.programs(0);
+  const plan::Program &program = artifact::stepOf(c.plan, 0);
   const double seconds = secondsOfStep(program);
   predicted.set_step_seconds(seconds);
   predicted.set_bound_seconds(std::min(predicted.bound_seconds(), seconds));
-  predicted.set_peak_bytes(c.plan.programs(0).arenas(0).bytes());
+  predicted.set_peak_bytes(0); // what the planner says of it is about the step alone
+  for (const plan::Program &each : c.plan.programs())
+    predicted.set_peak_bytes(std::max(predicted.peak_bytes(), each.arenas(0).bytes()));
   predicted.set_cluster(c.options.cluster);
   double flops = 0, compute = 0, communication = 0;
   uint64_t sent = 0;
@@ -81,7 +84,7 @@ static void addTf32Remark(Compilation &c) {
   if (graph::f32Products(*c.module) != "tf32")
     return;
   int64_t count = 0;
-  for (const plan::Segment &segment : c.plan.programs(0).segments())
+  for (const plan::Segment &segment : artifact::stepOf(c.plan, 0).segments())
     for (const plan::Instruction &instruction : segment.instructions())
       count += instruction.matmul().tf32() || instruction.convolution().tf32();
   const bool isForGpus = c.plan.device() == artifact::kCuda;

@@ -73,8 +73,6 @@ Result<plan::Plan> planOfIr(const std::string &path) {
     plan.add_mesh()->set_name(axis.name);
     plan.mutable_mesh()->rbegin()->set_size(static_cast<uint32_t>(axis.size));
   }
-  for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
-    plan.add_program_of_rank(0);
   plan.set_optimizer(graph::optimizerOf(*c.module));
   plan.set_no_padding(graph::noPaddingOf(*c.module));
   plan.set_trains(!plan.optimizer().empty());

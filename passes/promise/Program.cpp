@@ -1,6 +1,7 @@
 // The phase `program`.
 //
-//  P1  The module holds one program.program and no function.
+//  P1  The module holds programs, the first of them a step, and no function. No rank runs two of
+//      one kind.
 //  P2  A buffer begins at a multiple of 64 bytes (on GPUs 256), holds its tensor and ends inside
 //      the arena.
 //  P3  It lives within the program's instructions; parameters, states, constants and coordinates
@@ -13,7 +14,9 @@
 //  P8  A copy has two buffers of equal size.
 //  P9  A collective acts on axes of the mesh, and the number of elements that it receives follows
 //      from the number that it sends.
-//  P10 Every parameter, state and constant has an origin. The module of one in a file has a
+//  P10 The programs of a rank have the same buffers of parameters, states, constants,
+//      hyperparameters and coordinates at the same offsets.
+//  P11 Every parameter, state and constant has an origin. The module of one in a file has a
 //      graph.model (dialects/graph/Provenance.h).
 //
 // runtime/artifact/Verify.h checks the plan that is made of the program once more, with the data
@@ -308,29 +311,84 @@ private:
 
 } // namespace
 
-// P10
+// P11
 static LogicalResult checkOrigins(ModuleOp module) {
   for (auto tensor : module.getOps<program::TensorOp>())
     if (isPersistent(tensor.getRole()) &&
-        failed(checkSource(tensor, kProgramPhase, "P10",
+        failed(checkSource(tensor, kProgramPhase, "P11",
                            stringifyRole(tensor.getRole()) + " '" + tensor.getName() + "'",
                            tensor.getOrigin().value_or(Attribute()))))
       return failure();
   return success();
 }
 
+static SmallVector<program::BufferOp> persistentBuffersOf(program::ProgramOp program) {
+  SmallVector<program::BufferOp> buffers;
+  for (auto buffer : program.getBody().front().getOps<program::BufferOp>())
+    if (isPersistent(buffer.getRole()))
+      buffers.push_back(buffer);
+  return buffers;
+}
+
+// P10
+static LogicalResult checkShared(program::ProgramOp step, program::ProgramOp other) {
+  auto isSame = [](program::BufferOp a, program::BufferOp b) {
+    return a.getRole() == b.getRole() && a.getTensor() == b.getTensor() &&
+           a.getOffset() == b.getOffset() && a.getBytes() == b.getBytes();
+  };
+  SmallVector<program::BufferOp> expected = persistentBuffersOf(step);
+  SmallVector<program::BufferOp> found = persistentBuffersOf(other);
+  if (expected.size() != found.size())
+    return broken(other.getLoc(), kProgramPhase, "P10")
+           << "a program has " << found.size() << " persistent buffers, the step has "
+           << expected.size();
+  for (auto [mine, its] : llvm::zip(found, expected))
+    if (!isSame(mine, its))
+      return broken(mine.getLoc(), kProgramPhase, "P10")
+             << "buffer '" << mine.getName() << "' is not at the place of buffer '" << its.getName()
+             << "' of the step";
+  return success();
+}
+
+// Whether a rank runs both.
+static bool shareRank(program::ProgramOp a, program::ProgramOp b) {
+  if (!a.getRanks() || !b.getRanks())
+    return true;
+  return llvm::any_of(*a.getRanks(),
+                      [&](int64_t rank) { return llvm::is_contained(*b.getRanks(), rank); });
+}
+
+// P1, P10
+static LogicalResult checkTogether(ArrayRef<program::ProgramOp> programs) {
+  for (program::ProgramOp a : programs)
+    for (program::ProgramOp b : programs) {
+      if (a == b || !shareRank(a, b))
+        continue;
+      if (a.getKind() == b.getKind())
+        return broken(b.getLoc(), kProgramPhase, "P1")
+               << "a rank has two programs that are its " << stringifyKind(a.getKind());
+      if (a.getKind() == program::Kind::Step && failed(checkShared(a, b)))
+        return failure();
+    }
+  return success();
+}
+
 LogicalResult checkProgram(ModuleOp module) {
-  auto programs = llvm::to_vector(module.getOps<program::ProgramOp>());
-  if (programs.size() != 1 || !module.getOps<func::FuncOp>().empty())
+  SmallVector<program::ProgramOp> programs(module.getOps<program::ProgramOp>());
+  if (programs.empty() || programs.front().getKind() != program::Kind::Step ||
+      !module.getOps<func::FuncOp>().empty())
     return broken(module.getLoc(), kProgramPhase, "P1")
            << "the module holds " << programs.size()
-           << " programs, expected one program and no function";
+           << " programs, expected a step first, and no function";
   Mesh mesh;
   if (auto attr = module->getAttrOfType<mesh::MeshAttr>(mesh::kMesh))
     mesh = mesh::toMesh(attr);
   if (failed(checkOrigins(module)))
     return failure();
-  return ProgramChecker(programs.front(), mesh).check();
+  for (program::ProgramOp program : programs)
+    if (failed(ProgramChecker(program, mesh).check()))
+      return failure();
+  return checkTogether(programs);
 }
 
 } // namespace cleave::promise

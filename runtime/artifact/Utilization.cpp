@@ -1,13 +1,15 @@
 // See Utilization.h.
 #include "runtime/artifact/Utilization.h"
 
+#include "runtime/artifact/Mesh.h"
+
 #include <algorithm>
 #include <cstdio>
 
 namespace cleave::artifact {
 
 double utilizationOf(const plan::Plan &plan, double seconds) {
-  const double available = seconds * std::max(1, plan.program_of_rank_size());
+  const double available = seconds * rankCount(plan);
   return available > 0 ? plan.predicted().peak_seconds() / available : 0;
 }
 

@@ -31,13 +31,6 @@ static Status verifyMesh(const plan::Plan &plan) {
     if ((ranks *= axis.size()) > most) // of a product of 32 bits each
       return Status::defect("the mesh has more than ", most, " ranks");
   }
-  if (plan.program_of_rank_size() != int(rankCount(plan)))
-    return Status::defect("the plan lists programs for ", plan.program_of_rank_size(),
-                          " ranks, its mesh has ", rankCount(plan));
-  for (int rank = 0; rank < plan.program_of_rank_size(); ++rank)
-    if (plan.program_of_rank(rank) >= uint32_t(plan.programs_size()))
-      return Status::defect("rank ", rank, " runs program ", plan.program_of_rank(rank),
-                            ", the plan has ", plan.programs_size());
   return Status::ok();
 }
 
@@ -76,6 +69,7 @@ static Status verifyModules(const plan::Plan &plan) {
 
 Status verifyStructure(const plan::Plan &plan) {
   CLEAVE_TRY(verifyMesh(plan));
+  CLEAVE_TRY(verifyProgramTable(plan));
   CLEAVE_TRY(verifyTensors(plan));
   CLEAVE_TRY(verifyPrediction(plan.predicted()).withContext("its prediction"));
   return verifyModules(plan);
@@ -83,17 +77,13 @@ Status verifyStructure(const plan::Plan &plan) {
 
 Status verifyPlan(const plan::Plan &plan) {
   CLEAVE_TRY(verifyStructure(plan).withContext("the plan is inconsistent"));
-  std::vector<bool> done(plan.programs_size());
-  for (int rank = 0; rank < plan.program_of_rank_size(); ++rank) {
-    uint32_t index = plan.program_of_rank(rank);
-    if (done[index])
-      continue;
-    done[index] = true;
-    ProgramView view{plan, plan.programs(index), uint32_t(rank)};
+  for (const plan::Program &program : plan.programs()) {
+    ProgramView view{plan, program, program.ranks(0)};
     for (auto rule : {verifyPlacement, verifyKernels, verifyInstructions, verifySchedule,
                       verifyQueues, verifyDataflow})
       CLEAVE_TRY(rule(view).withContext("the plan is inconsistent"));
   }
+  CLEAVE_TRY(verifyPrograms(plan).withContext("the plan is inconsistent"));
   return verifyCommunication(plan).withContext("the plan is inconsistent");
 }
 

@@ -2,8 +2,9 @@
 // that the plan states.
 //
 // The rules, in the order of the checks (each has a labelled negative test):
-//  structure      mesh, program table, tensors, their sources and shardings are well formed; there
-//                 is a module of the plan's device if there are kernels
+//  structure      mesh, tensors, their sources and shardings are well formed; every rank runs one
+//                 step, and all or none one evaluation; there is a module of the plan's device if
+//                 there are kernels
 //  placement      buffers lie inside their arenas, are aligned to 64 bytes and large enough for
 //                 their shape; no two overlap in space and time; persistent ones are always live;
 //                 the stated peak is the recomputed one
@@ -15,7 +16,8 @@
 //  queues         instructions of different queues that access common bytes, one of them to write,
 //                 are ordered by waits; all collectives are in one queue
 //  dataflow       along the whole schedule, nothing is read before it is written or after it was
-//                 overwritten; the same along the evaluation, which writes no persistent buffer
+//                 overwritten; an evaluation writes no persistent buffer
+//  programs       the programs of one rank have the same persistent buffers at the same places
 //  communication  all members of a group issue the same collectives in one common order with equal
 //                 sizes, every send has its recv, and no rank waits forever
 //

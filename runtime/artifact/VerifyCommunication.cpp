@@ -8,6 +8,7 @@
 // order. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/artifact/VerifyRules.h"
 
 #include <algorithm>
@@ -44,11 +45,13 @@ struct PendingCall {
 
 class CommunicationCheck {
 public:
-  // `scheduleOf` chooses the step or the evaluation of a program.
-  CommunicationCheck(const plan::Plan &plan, const Schedule &(*scheduleOf)(const plan::Program &))
+  // Of the programs of a kind, of which each rank has one.
+  CommunicationCheck(const plan::Plan &plan, plan::Program::Kind kind)
       : plan_(plan), ranks_(rankCount(plan)) {
-    for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
-      collect(rank, scheduleOf(plan.programs(int(plan.program_of_rank(int(rank))))));
+    for (const plan::Program &program : plan.programs())
+      if (program.kind() == kind)
+        for (uint32_t rank : program.ranks())
+          collect(rank, program);
   }
 
   Status run() {
@@ -67,15 +70,16 @@ public:
 
 private:
   struct RankState {
+    const plan::Program *program = nullptr;
     std::vector<ScheduledCall> steps;
     size_t next = 0;                // index in steps
     PendingCall *blocked = nullptr; // the call for which the rank waits; null: none
   };
   using Queues = std::map<uint32_t, std::deque<PendingCall *>>; // by rank
 
-  void collect(uint32_t rank, const Schedule &schedule) {
-    const plan::Program &program = plan_.programs(plan_.program_of_rank(rank));
-    for (const plan::ScheduleStep &step : schedule) {
+  void collect(uint32_t rank, const plan::Program &program) {
+    ranks_[rank].program = &program;
+    for (const plan::ScheduleStep &step : program.schedule()) {
       const plan::Segment &segment = program.segments(step.segment());
       for (int i = 0; i < segment.instructions_size(); ++i) {
         const plan::Instruction &instruction = segment.instructions(i);
@@ -183,10 +187,10 @@ private:
   }
 
   const plan::Buffer &buffer(uint32_t rank, uint32_t index) const {
-    return plan_.programs(plan_.program_of_rank(rank)).buffers(index);
+    return ranks_[rank].program->buffers(int(index));
   }
   std::string place(uint32_t rank, int segment, int instruction) const {
-    ProgramView view{plan_, plan_.programs(plan_.program_of_rank(rank)), rank};
+    ProgramView view{plan_, *ranks_[rank].program, rank};
     return view.instruction(segment, instruction);
   }
   std::string place(const PendingCall &call) const {
@@ -203,13 +207,11 @@ private:
 
 } // namespace
 
-// Whether all ranks run one program without sends and receives.
-static bool isUniform(const plan::Plan &plan) {
-  const uint32_t first = plan.program_of_rank(0);
-  for (uint32_t program : plan.program_of_rank())
-    if (program != first)
-      return false;
-  for (const plan::Segment &segment : plan.programs(int(first)).segments())
+// Whether all ranks run this program, and it has no sends and receives.
+static bool isUniform(const plan::Program &program, uint32_t ranks) {
+  if (program.ranks_size() != int(ranks))
+    return false;
+  for (const plan::Segment &segment : program.segments())
     for (const plan::Instruction &instruction : segment.instructions())
       if (instruction.has_collective() &&
           (instruction.collective().kind() == plan::Collective::SEND ||
@@ -218,15 +220,18 @@ static bool isUniform(const plan::Plan &plan) {
   return true;
 }
 
+static Status verifyCommunicationOf(const plan::Plan &plan, plan::Program::Kind kind) {
+  for (const plan::Program &program : plan.programs())
+    if (program.kind() == kind && isUniform(program, rankCount(plan)))
+      return Status::ok();
+  return CommunicationCheck(plan, kind).run();
+}
+
 Status verifyCommunication(const plan::Plan &plan) {
-  if (isUniform(plan))
-    return Status::ok();
-  auto step = [](const plan::Program &program) -> const Schedule & { return program.schedule(); };
-  auto evaluation = [](const plan::Program &program) -> const Schedule & {
-    return program.evaluation();
-  };
-  CLEAVE_TRY(CommunicationCheck(plan, step).run());
-  return CommunicationCheck(plan, evaluation).run().withContext("evaluation");
+  CLEAVE_TRY(verifyCommunicationOf(plan, plan::Program::STEP));
+  return hasEvaluation(plan)
+             ? verifyCommunicationOf(plan, plan::Program::EVALUATION).withContext("evaluation")
+             : Status::ok();
 }
 
 } // namespace cleave::artifact

@@ -13,8 +13,8 @@ constexpr int64_t kNoBuffer = -1;
 
 class DataflowCheck {
 public:
-  DataflowCheck(const ProgramView &view, const Schedule &schedule, bool isEvaluation)
-      : view_(view), schedule_(schedule), isEvaluation_(isEvaluation),
+  explicit DataflowCheck(const ProgramView &view)
+      : view_(view), isEvaluation_(view.program.kind() == plan::Program::EVALUATION),
         holds_(view.program.buffers_size()), clobberedBy_(view.program.buffers_size(), kNoBuffer) {
     for (int i = 0; i < view.program.buffers_size(); ++i) {
       holds_[i] = isPersistent(view.program.buffers(i));
@@ -29,7 +29,7 @@ public:
   }
 
   Status run() {
-    for (const plan::ScheduleStep &step : schedule_) {
+    for (const plan::ScheduleStep &step : view_.program.schedule()) {
       int segment = int(step.segment());
       for (int i = 0; i < view_.program.segments(segment).instructions_size(); ++i)
         CLEAVE_TRY(visit(segment, i).withContext(view_.instruction(segment, i)));
@@ -75,7 +75,6 @@ private:
   }
 
   const ProgramView &view_;
-  const Schedule &schedule_;
   bool isEvaluation_;
   std::vector<std::vector<std::vector<Access>>> accesses_; // by segment and instruction
   std::vector<bool> holds_;                                // by buffer: its bytes are its value
@@ -85,9 +84,6 @@ private:
 
 } // namespace
 
-Status verifyDataflow(const ProgramView &view) {
-  CLEAVE_TRY(DataflowCheck(view, view.program.schedule(), /*isEvaluation=*/false).run());
-  return DataflowCheck(view, view.program.evaluation(), /*isEvaluation=*/true).run();
-}
+Status verifyDataflow(const ProgramView &view) { return DataflowCheck(view).run(); }
 
 } // namespace cleave::artifact

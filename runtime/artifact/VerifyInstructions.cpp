@@ -204,7 +204,8 @@ Status verifyInstructions(const ProgramView &view) {
   return Status::ok();
 }
 
-static Status verifySteps(const ProgramView &view, const Schedule &schedule) {
+Status verifySchedule(const ProgramView &view) {
+  const auto &schedule = view.program.schedule();
   int size = schedule.size();
   uint64_t runs = 0;
   std::set<std::pair<uint32_t, uint32_t>> seen;
@@ -224,11 +225,6 @@ static Status verifySteps(const ProgramView &view, const Schedule &schedule) {
              ? Status::ok()
              : Status::defect("rank ", view.rank, " runs ", runs,
                               " instructions in a step, expected at most ", kMostRuns);
-}
-
-Status verifySchedule(const ProgramView &view) {
-  CLEAVE_TRY(verifySteps(view, view.program.schedule()));
-  return verifySteps(view, view.program.evaluation()).withContext("evaluation");
 }
 
 } // namespace cleave::artifact

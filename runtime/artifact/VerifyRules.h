@@ -9,7 +9,7 @@
 
 namespace cleave::artifact {
 
-// One program of a plan and the first rank that runs it.
+// One program of a plan and a rank that runs it.
 struct ProgramView {
   const plan::Plan &plan;
   const plan::Program &program;
@@ -20,9 +20,6 @@ struct ProgramView {
   // `rank 1, segment 'micro', instruction 7 (matmul 'mlp.fc1')`
   std::string instruction(int segment, int index) const;
 };
-
-// The order of a step or of an evaluation.
-using Schedule = google::protobuf::RepeatedPtrField<plan::ScheduleStep>;
 
 // A limit for counts of elements and bytes: above every machine's memory, and small enough to be
 // multiplied by the size of an element or a few sizes of a mesh.
@@ -43,6 +40,8 @@ bool isStorable(double value, plan::DType dtype);
 
 // Mesh, program table, tensors. The other rules rely on it.
 Status verifyStructure(const plan::Plan &plan);
+// The part of it on the ranks of programs. Needs a correct mesh.
+Status verifyProgramTable(const plan::Plan &plan);
 // The part of it on tensors. Needs a correct mesh.
 Status verifyTensors(const plan::Plan &plan);
 // Buffers and arenas of one program.
@@ -59,14 +58,15 @@ Status verifyAttention(const ProgramView &view, const plan::Attention &attention
 
 // Whether no two indices of a strided tensor have the same place; sizes as in reachOf.
 bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
-// The number of segments and instructions that a step and an evaluation run.
+// The number of segments and instructions that the schedule runs.
 Status verifySchedule(const ProgramView &view);
 // The queues of one program, of which there are kQueues. Needs verifyInstructions.
 constexpr uint32_t kQueues = 3;
 Status verifyQueues(const ProgramView &view);
-// One step's schedule in order, and that of the evaluation. Needs verifyInstructions and
-// verifySchedule.
+// The schedule in order. Needs verifyInstructions and verifySchedule.
 Status verifyDataflow(const ProgramView &view);
+// The memory that the programs of each rank share. Needs verifyPlacement on all programs.
+Status verifyPrograms(const plan::Plan &plan);
 // All ranks together. Needs verifyInstructions on all programs.
 Status verifyCommunication(const plan::Plan &plan);
 

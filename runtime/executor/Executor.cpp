@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/comm/devices/ConnectDevices.h"
 #include "runtime/executor/Instructions.h"
 #include "runtime/executor/MemoryCheck.h"
@@ -37,8 +38,8 @@ public:
                   std::unique_ptr<device::Device> device, const data::DataSource *data,
                   const ExecutorOptions &options)
       : plan_(plan), world_(world), data_(data), options_(options), rank_(uint32_t(world.rank())),
-        program_(plan.programs(int(plan.program_of_rank(int(rank_))))),
-        loader_(plan, options.modelPath, options.seed), device_(std::move(device)) {}
+        program_(artifact::stepOf(plan, rank_)), loader_(plan, options.modelPath, options.seed),
+        device_(std::move(device)), step_(program_) {}
 
   Status prepareAll() {
     CLEAVE_TRY(allocate());
@@ -52,18 +53,18 @@ public:
   Status step(int64_t step) override {
     if (!completed_)
       completed_ = Clock::now();
-    state_.begin(step);
+    step_.state.begin(step);
     if (backup_)
       CLEAVE_TRY(backup_->save());
     if (profile_)
       profile_->beginStep(step);
-    if (staging_)
-      CLEAVE_TRY(staging_->fill(step));
-    CLEAVE_TRY(actions_->run());
+    if (step_.staging)
+      CLEAVE_TRY(step_.staging->fill(step));
+    CLEAVE_TRY(step_.actions->run());
     if (!device_->isHost())
       hostSeconds_ = std::chrono::duration<double>(Clock::now() - *completed_).count();
-    if (staging_)
-      staging_->prefetch(step + 1);
+    if (step_.staging)
+      step_.staging->prefetch(step + 1);
     CLEAVE_TRY(devices_->await([this] { return device_->synchronize(); }));
     completed_ = Clock::now();
     return endStep();
@@ -87,7 +88,7 @@ public:
       evaluation_->staging->collect();
     if (check_)
       CLEAVE_TRY(check_->forget());
-    setMetrics(evaluation_->state, evaluation_->metrics);
+    evaluation_->setMetrics();
     return Status::ok();
   }
 
@@ -96,14 +97,14 @@ public:
   Status undoStep() override { return backup_ ? backup_->restore() : Status::ok(); }
 
   double hostSeconds() const override { return hostSeconds_; }
-  const std::vector<MetricValue> &metrics() const override { return metrics_; }
-  const std::vector<StoredOutput> &storedOutputs() const override { return state_.outputs; }
+  const std::vector<MetricValue> &metrics() const override { return step_.metrics; }
+  const std::vector<StoredOutput> &storedOutputs() const override { return step_.state.outputs; }
   std::string communication() const override { return devices_->implementation(); }
   const ExecutionProfile *profile() const override { return profile_.get(); }
 
   MemoryNumbers memory() const override {
     uint64_t planned = 0;
-    for (const plan::Arena &arena : program_.arenas())
+    for (const plan::Arena &arena : artifact::arenasOf(plan_, rank_))
       planned += arena.bytes();
     return {.planned = planned, .allocated = arenas_.bytes(), .library = device_->libraryBytes()};
   }
@@ -114,7 +115,7 @@ public:
       if (isInProcess(range.space))
         ranges.push_back({"arenas", range.begin, range.bytes});
     for (const Staging *staging :
-         {staging_.get(), evaluation_ ? evaluation_->staging.get() : nullptr})
+         {step_.staging.get(), evaluation_ ? evaluation_->staging.get() : nullptr})
       if (staging)
         for (memory::KnownRange &range : staging->ranges())
           ranges.push_back(std::move(range));
@@ -148,14 +149,22 @@ public:
 private:
   using Clock = std::chrono::steady_clock;
 
-  // The evaluation: a schedule of its own on the buffers of the program.
-  struct Evaluation {
-    plan::Program program; // with the evaluation as its schedule
+  // A program of this rank with what its runs need.
+  struct Unit {
+    explicit Unit(const plan::Program &program) : program(program) {}
+
+    void setMetrics() {
+      for (size_t i = 0; i < metrics.size(); ++i) {
+        const StepState::Report &report = state.reports[i];
+        metrics[i].value = report.count ? report.sum / double(report.count) : 0;
+      }
+    }
+
+    const plan::Program &program;
     StepState state;
-    std::unique_ptr<Staging> staging; // as staging_
-    std::vector<MetricValue> metrics;
+    std::unique_ptr<Staging> staging; // null if this process addresses the device's memory
+    std::vector<MetricValue> metrics; // of the last run
     std::unique_ptr<StepActions> actions;
-    std::atomic<uint64_t> position{0}; // not reported
   };
 
   // Whether this process addresses the memory of the space.
@@ -170,8 +179,9 @@ private:
         return memory::allocateGuardedPages;
       return [this, space](uint64_t bytes) { return device_->allocate(space, bytes); };
     };
-    CLEAVE_TRY_ASSIGN(arenas_, memory::Arenas::allocate(program_, allocator(plan::DEVICE),
-                                                        allocator(plan::HOST)));
+    CLEAVE_TRY_ASSIGN(arenas_,
+                      memory::Arenas::allocate(artifact::arenasOf(plan_, rank_),
+                                               allocator(plan::DEVICE), allocator(plan::HOST)));
     if (options_.checked) {
       check_ = std::make_unique<MemoryCheck>(program_, arenas_, *device_);
       CLEAVE_TRY(check_->begin());
@@ -179,8 +189,6 @@ private:
     if (options_.canUndo) {
       CLEAVE_TRY_ASSIGN(backup_, StepBackup::create(program_, arenas_, *device_));
     }
-    if (!device_->isHost())
-      staging_ = std::make_unique<Staging>(program_, *device_, state_);
     return Status::ok();
   }
 
@@ -233,21 +241,14 @@ private:
   }
 
   Status endStep() {
-    if (staging_)
-      staging_->collect();
+    if (step_.staging)
+      step_.staging->collect();
     if (profile_)
-      CLEAVE_TRY(actions_->noteTimes());
+      CLEAVE_TRY(step_.actions->noteTimes());
     if (check_)
       CLEAVE_TRY(check_->endStep());
-    setMetrics(state_, metrics_);
+    step_.setMetrics();
     return Status::ok();
-  }
-
-  static void setMetrics(const StepState &state, std::vector<MetricValue> &metrics) {
-    for (size_t i = 0; i < metrics.size(); ++i) {
-      const StepState::Report &report = state.reports[i];
-      metrics[i].value = report.count ? report.sum / double(report.count) : 0;
-    }
   }
 
   Status readFrom(const checkpoint::TensorStore &store, const plan::Tensor &tensor, void *to) {
@@ -256,15 +257,16 @@ private:
                       block.begin, block.shape, to);
   }
 
-  // Connects one communicator per list of axes in the program's collectives, in the order of the
-  // lists.
+  // Connects one communicator per list of axes in the collectives of all programs, in the order of
+  // the lists, which is the same on all ranks.
   Status connectGroups() {
     std::set<std::vector<int>> lists;
-    for (const plan::Segment &segment : program_.segments())
-      for (const plan::Instruction &instruction : segment.instructions())
-        if (instruction.has_collective())
-          lists.emplace(instruction.collective().axes().begin(),
-                        instruction.collective().axes().end());
+    for (const plan::Program &program : plan_.programs())
+      for (const plan::Segment &segment : program.segments())
+        for (const plan::Instruction &instruction : segment.instructions())
+          if (instruction.has_collective())
+            lists.emplace(instruction.collective().axes().begin(),
+                          instruction.collective().axes().end());
     CLEAVE_TRY_ASSIGN(devices_, comm::connectDevices(world_, *device_, options_.communication));
     CLEAVE_TRY_ASSIGN(groups_, comm::makeDeviceGroups(*devices_, world_.rank(), meshSizes(plan_),
                                                       {lists.begin(), lists.end()}));
@@ -274,34 +276,31 @@ private:
   Status prepareActions() {
     if (options_.profiledSteps)
       profile_ = std::make_unique<ExecutionProfile>(program_, options_.profiledSteps);
-    const ExecutionContext context = contextOf(program_, data_, state_, staging_.get());
-    actions_ = std::make_unique<StepActions>(context, check_.get(), profile_.get(), *position_);
-    CLEAVE_TRY(actions_->prepare());
-    for (const StepState::Report &report : state_.reports)
-      metrics_.push_back({report.name, 0});
-    return options_.evaluation ? prepareEvaluation() : Status::ok();
+    CLEAVE_TRY(prepare(step_, data_, check_.get(), profile_.get(), *position_));
+    if (!options_.evaluation)
+      return Status::ok();
+    const plan::Program *program = artifact::findProgram(plan_, plan::Program::EVALUATION, rank_);
+    if (!program)
+      return Status::defect("the plan has no evaluation for rank ", rank_);
+    evaluation_ = std::make_unique<Unit>(*program);
+    return prepare(*evaluation_, options_.evaluation, nullptr, nullptr, unreported_);
   }
 
-  Status prepareEvaluation() {
-    evaluation_ = std::make_unique<Evaluation>();
-    Evaluation &e = *evaluation_;
-    e.program = program_;
-    *e.program.mutable_schedule() = program_.evaluation();
+  // `check` and `profile` may be null.
+  Status prepare(Unit &unit, const data::DataSource *data, MemoryCheck *check,
+                 ExecutionProfile *profile, std::atomic<uint64_t> &position) {
     if (!device_->isHost())
-      e.staging = std::make_unique<Staging>(e.program, *device_, e.state);
-    const ExecutionContext context =
-        contextOf(e.program, options_.evaluation, e.state, e.staging.get());
-    e.actions = std::make_unique<StepActions>(context, nullptr, nullptr, e.position);
-    CLEAVE_TRY(e.actions->prepare());
-    for (const StepState::Report &report : e.state.reports)
-      e.metrics.push_back({report.name, 0});
+      unit.staging = std::make_unique<Staging>(unit.program, *device_, unit.state);
+    unit.actions = std::make_unique<StepActions>(contextOf(unit, data), check, profile, position);
+    CLEAVE_TRY(unit.actions->prepare());
+    for (const StepState::Report &report : unit.state.reports)
+      unit.metrics.push_back({report.name, 0});
     return Status::ok();
   }
 
-  ExecutionContext contextOf(const plan::Program &program, const data::DataSource *data,
-                             StepState &state, Staging *staging) {
+  ExecutionContext contextOf(Unit &unit, const data::DataSource *data) {
     return {.plan = plan_,
-            .program = program,
+            .program = unit.program,
             .rank = rank_,
             .arenas = arenas_,
             .device = *device_,
@@ -310,8 +309,8 @@ private:
             .data = data,
             .keepOutputs = options_.keepOutputs,
             .waits = options_.waits,
-            .state = state,
-            .staging = staging};
+            .state = unit.state,
+            .staging = unit.staging.get()};
   }
 
   const plan::Plan &plan_;
@@ -319,22 +318,20 @@ private:
   const data::DataSource *data_;
   ExecutorOptions options_;
   uint32_t rank_;
-  const plan::Program &program_;
+  const plan::Program &program_; // the step
   TensorLoader loader_;
   std::unique_ptr<device::Device> device_; // outlives its memory
   memory::Arenas arenas_;
   std::unique_ptr<MemoryCheck> check_; // null unless options.checked
   std::unique_ptr<StepBackup> backup_; // null unless options.canUndo
-  StepState state_;
-  std::unique_ptr<Staging> staging_;     // null if this process addresses the device's memory
+  Unit step_;
   std::atomic<uint64_t> ownPosition_{0}; // unless options.position
+  std::atomic<uint64_t> unreported_{0};  // of evaluations
   std::atomic<uint64_t> *position_ = options_.position ? options_.position : &ownPosition_;
-  std::vector<MetricValue> metrics_;
   std::optional<Clock::time_point> completed_; // when the device completed the last step
   double hostSeconds_ = 0;
   std::unique_ptr<ExecutionProfile> profile_;
-  std::unique_ptr<StepActions> actions_;
-  std::unique_ptr<Evaluation> evaluation_; // null unless options.evaluation
+  std::unique_ptr<Unit> evaluation_; // null unless options.evaluation
   std::unique_ptr<comm::DeviceWorld> devices_;
   comm::DeviceGroups groups_; // destroyed first: its threads may still access the arenas
 };
@@ -364,11 +361,6 @@ std::vector<data::InputDescription> inputsOf(const plan::Plan &plan) {
         inputs.back().ignored = tensor.ignored();
     }
   return inputs;
-}
-
-bool hasEvaluation(const plan::Plan &plan) {
-  return std::ranges::all_of(
-      plan.programs(), [](const plan::Program &program) { return program.evaluation_size() > 0; });
 }
 
 int64_t slotsOf(const plan::Plan &plan) {

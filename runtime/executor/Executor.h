@@ -43,8 +43,8 @@ struct ExecutorOptions {
   // The source of those parameters, model states and constants that it has, instead of the plan's
   // sources; may be null.
   const checkpoint::TensorStore *weights = nullptr;
-  // The data of evaluate(), which outlive the executor: one micro-batch per step. Null: there is no
-  // evaluation.
+  // The data of evaluate(), which outlive the executor: one micro-batch per step. Null: evaluate()
+  // is not called. Else the plan has an evaluation (artifact::hasEvaluation()).
   const data::DataSource *evaluation = nullptr;
   // The optimizer's states begin as the plan says, also with `resume`.
   bool restartOptimizer = false;
@@ -93,8 +93,6 @@ struct Hyperparameter {
 std::vector<Hyperparameter> hyperparametersOf(const plan::Plan &plan);
 // The plan's INPUT tensors, for a DataSource.
 std::vector<data::InputDescription> inputsOf(const plan::Plan &plan);
-// Whether all programs have an evaluation.
-bool hasEvaluation(const plan::Plan &plan);
 // The number of micro-batches of a step.
 int64_t slotsOf(const plan::Plan &plan);
 
@@ -117,9 +115,9 @@ public:
   // Runs one step; `step` selects the data. A failure leaves the executor unusable.
   virtual Status step(int64_t step) = 0;
   // Evaluates parameters and states as they are on this micro-batch of options.evaluation, and
-  // changes none of them. Requires hasEvaluation(). A failure leaves the executor unusable.
+  // changes none of them. A failure leaves the executor unusable.
   virtual Status evaluate(int64_t batch) = 0;
-  // The metrics of the last evaluation, with the names in the plan (Program.evaluation).
+  // The metrics of the last evaluation, with the names in the plan (Program.Kind).
   virtual const std::vector<MetricValue> &evaluation() const = 0;
   // Gives parameters and states the values that they had before the last step. Requires
   // options.canUndo.

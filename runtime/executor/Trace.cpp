@@ -4,6 +4,7 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/FileWriter.h"
 
@@ -65,7 +66,7 @@ std::vector<uint64_t> liveBytes(const plan::Program &program) {
 class RankTrace {
 public:
   RankTrace(const plan::Plan &plan, uint32_t rank)
-      : plan_(plan), program_(plan.programs(int(plan.program_of_rank(int(rank))))), rank_(rank),
+      : plan_(plan), program_(artifact::stepOf(plan, rank)), rank_(rank),
         live_(liveBytes(program_)) {
     for (const plan::Segment &segment : program_.segments()) {
       begins_.push_back(positions_);

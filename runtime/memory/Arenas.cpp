@@ -65,10 +65,10 @@ Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes) {
   return std::shared_ptr<void>(std::move(whole), begin);
 }
 
-Result<Arenas> Arenas::allocate(const plan::Program &program, const Allocator &deviceAllocator,
-                                const Allocator &hostAllocator) {
+Result<Arenas> Arenas::allocate(std::span<const plan::Arena> planned,
+                                const Allocator &deviceAllocator, const Allocator &hostAllocator) {
   Arenas arenas;
-  for (const plan::Arena &arena : program.arenas()) {
+  for (const plan::Arena &arena : planned) {
     if (arena.space() == plan::FILE)
       return Status::userError("the plan has an arena in a file, expected device or host memory");
     if (arena.bytes() == 0) {

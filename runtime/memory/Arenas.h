@@ -1,4 +1,4 @@
-// The arenas of one rank's program. Each is allocated once, with exactly the planned size.
+// The arenas of one rank. Each is allocated once, with exactly the planned size.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace cleave::memory {
@@ -26,10 +27,10 @@ Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes);
 
 class Arenas {
 public:
-  // Allocates every arena of the program. `deviceAllocator` allocates arenas in space DEVICE,
+  // Allocates every arena. `deviceAllocator` allocates arenas in space DEVICE,
   // `hostAllocator` those in space HOST. A user error names the arena that does not fit; space FILE
   // is not supported yet.
-  static Result<Arenas> allocate(const plan::Program &program,
+  static Result<Arenas> allocate(std::span<const plan::Arena> planned,
                                  const Allocator &deviceAllocator = allocatePages,
                                  const Allocator &hostAllocator = allocatePages);
 
@@ -43,7 +44,7 @@ public:
     void *begin;
     uint64_t bytes;
   };
-  // The ranges of all arenas, in the order of Program.arenas.
+  // The ranges of all arenas, in the order in which they were given.
   std::vector<Range> ranges() const;
 
 private:

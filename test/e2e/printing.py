@@ -117,8 +117,10 @@ class Printing(fixture.InFolder):
     def test_an_evaluation_is_no_part_of_a_step(self):
         plan = self.folder / "evaluated.plan"
         cleave.compile_model(cleave.GPT["model"], plan, "--eval", "--mesh", "dp=2", ranks=2)
-        self.assertNotRegex(cleave.must("cleave-dump", plan).out, r"\n *evaluate ")
-        self.assertRegex(cleave.must("cleave-dump", plan, "--collectives").out, "segment evaluate, runs in evaluations only")
+        summary = cleave.must("cleave-dump", plan).out
+        self.assertRegex(summary, r"\n *0-1, evaluation +device ")
+        self.assertEqual(len(re.findall(r"\n *micro +all-reduce", summary)), len(re.findall(r"\n *micro ", summary)))
+        self.assertRegex(cleave.must("cleave-dump", plan, "--collectives").out, "segment micro, runs once an evaluation")
 
     def test_colours_are_for_terminals_and_for_those_who_want_them(self):
         command = [cleave.BIN / "cleave-dump", self.plan]

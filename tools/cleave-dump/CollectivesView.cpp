@@ -1,6 +1,7 @@
 // --collectives: every collective of one step on rank 0.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/PlanText.h"
@@ -73,10 +74,9 @@ static Table tableOf(const plan::Plan &plan, const plan::Program &program,
   return table;
 }
 
-std::string collectivesView(const plan::Plan &plan) {
-  const plan::Program &program = programOf(plan, 0);
+// The tables of a program; `waits`: whether an instruction of another queue waits for a collective.
+static std::string textOf(const plan::Plan &plan, const plan::Program &program, bool &waits) {
   std::string result;
-  bool waits = false;
   int begin = 0;
   for (int s = 0; s < program.segments_size(); ++s) {
     const plan::Segment &segment = program.segments(s);
@@ -87,6 +87,14 @@ std::string collectivesView(const plan::Plan &plan) {
       waits |= segment.instructions(i).has_collective() && firstWaitFor(segment, i) >= 0;
     begin += segment.instructions_size();
   }
+  return result;
+}
+
+std::string collectivesView(const plan::Plan &plan) {
+  bool waits = false;
+  std::string result = textOf(plan, programOf(plan, 0), waits);
+  if (const plan::Program *evaluation = artifact::findProgram(plan, plan::Program::EVALUATION, 0))
+    result += textOf(plan, *evaluation, waits);
   if (result.empty())
     return "No collectives: ranks are independent.\n";
   return titled("Collectives of rank 0") + "\n" +

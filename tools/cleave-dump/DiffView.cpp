@@ -1,6 +1,7 @@
 // --diff: two plans side by side. Rows are sorted by the size of their difference, and state their
 // share of the sum of all differences.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Mesh.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
@@ -113,8 +114,7 @@ std::string costs(const plan::Plan &before, const plan::Plan &after, const std::
   bytes("memory of one rank", a.peak_bytes(), b.peak_bytes());
   bytes("sent by one rank", a.communication_bytes(), b.communication_bytes());
   table.add({"mesh", meshText(before), meshText(after), ""});
-  table.add(
-      {"ranks", concat(before.program_of_rank_size()), concat(after.program_of_rank_size()), ""});
+  table.add({"ranks", concat(artifact::rankCount(before)), concat(artifact::rankCount(after)), ""});
   table.add({"predicted for", a.cluster(), b.cluster(), ""});
   return tableText(table);
 }
@@ -134,7 +134,7 @@ template <typename Visit> void forEachInstruction(const plan::Plan &plan, Visit 
   const plan::Program &program = programOf(plan, 0);
   for (int s = 0; s < program.segments_size(); ++s)
     for (const plan::Instruction &instruction : program.segments(s).instructions())
-      visit(program, instruction, runsPerStep(program, s));
+      visit(program, instruction, runsOf(program, s));
 }
 
 // By the names of instructions, those of repeated blocks together.

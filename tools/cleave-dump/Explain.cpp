@@ -52,8 +52,8 @@ static std::string tensorText(const plan::Plan &plan, const plan::Tensor &tensor
 
 // Buffers with this name, or that hold the block of the tensor with this name, and the instructions
 // that use them.
-static std::string programText(const plan::Plan &plan, uint32_t index, const std::string &name) {
-  const plan::Program &program = plan.programs(static_cast<int>(index));
+static std::string programText(const plan::Plan &plan, const plan::Program &program,
+                               const std::string &name) {
   std::set<uint32_t> buffers;
   Table places({"buffer", "type", "role", ">bytes", ">offset", ">first", ">last"});
   for (int b = 0; b < program.buffers_size(); ++b) {
@@ -84,7 +84,8 @@ static std::string programText(const plan::Plan &plan, uint32_t index, const std
   }
   if (places.isEmpty() && uses.isEmpty())
     return "";
-  std::string result = "on ranks " + ranksOf(plan, index) + ":\n";
+  std::string result =
+      "on ranks " + ranksOf(program) + (isEvaluation(program) ? " in an evaluation:\n" : ":\n");
   result += places.isEmpty() ? "" : tableText(places);
   return result + (uses.isEmpty() ? "" : tableText(uses));
 }
@@ -135,8 +136,8 @@ Result<std::string> explain(const plan::Plan &plan, const std::string &asked) {
   for (const plan::Decision &decision : plan.decisions())
     if (decision.name() == name)
       result += (result.empty() ? "" : "\n") + decisionText(decision);
-  for (int p = 0; p < plan.programs_size(); ++p)
-    if (std::string found = programText(plan, p, name); !found.empty())
+  for (const plan::Program &program : plan.programs())
+    if (std::string found = programText(plan, program, name); !found.empty())
       result += (result.empty() ? "" : "\n") + found;
   if (result.empty())
     return unknownName(plan, name);

@@ -64,7 +64,7 @@ static Json pageJson(const plan::Plan &plan) {
     Json segments = Json::array();
     for (int s = 0; s < program.segments_size(); ++s)
       segments.push_back({{"name", program.segments(s).name()},
-                          {"runs", runsPerStep(program, s)},
+                          {"runs", runsOf(program, s)},
                           {"instructions", instructionsJson(plan, program, program.segments(s))}});
     result["programs"][p]["segments"] = segments;
     result["programs"][p]["blocks"] = blocksJson(program);

@@ -54,7 +54,7 @@ static Json collectivesJson(const plan::Plan &plan, const plan::Program &program
       const plan::Collective &collective = instruction.collective();
       result.push_back({{"name", instruction.name()},
                         {"segment", program.segments(s).name()},
-                        {"runs", runsPerStep(program, s)},
+                        {"runs", runsOf(program, s)},
                         {"kind", artifact::kindName(collective.kind())},
                         {"reduce", text(collective.reduce())},
                         {"axes", axesText(plan, collective.axes())},
@@ -66,17 +66,15 @@ static Json collectivesJson(const plan::Plan &plan, const plan::Program &program
   return result;
 }
 
-static Json programJson(const plan::Plan &plan, int index) {
-  const plan::Program &program = plan.programs(index);
-  Json ranks = Json::array(), arenas = Json::array();
-  for (int rank = 0; rank < plan.program_of_rank_size(); ++rank)
-    if (plan.program_of_rank(rank) == static_cast<uint32_t>(index))
-      ranks.push_back(rank);
+static Json programJson(const plan::Plan &plan, const plan::Program &program) {
+  Json arenas = Json::array();
   for (const plan::Arena &arena : program.arenas())
     arenas.push_back({{"space", text(arena.space())},
                       {"bytes", arena.bytes()},
                       {"peak_bytes", arena.peak_bytes()}});
-  return {{"ranks", ranks},
+  return {{"name", program.name()},
+          {"kind", isEvaluation(program) ? "evaluation" : "step"},
+          {"ranks", program.ranks()},
           {"arenas", arenas},
           {"buffers", program.buffers_size()},
           {"kernels", program.kernels_size()},
@@ -121,10 +119,10 @@ Json planJson(const plan::Plan &plan) {
     decisions.push_back(decisionJson(decision));
   for (const plan::Tensor &tensor : plan.tensors())
     tensors.push_back(tensorJson(plan, tensor));
-  for (int p = 0; p < plan.programs_size(); ++p)
-    programs.push_back(programJson(plan, p));
+  for (const plan::Program &program : plan.programs())
+    programs.push_back(programJson(plan, program));
   return {{"mesh", mesh},
-          {"ranks", plan.program_of_rank_size()},
+          {"ranks", artifact::rankCount(plan)},
           {"trains", plan.trains()},
           {"micro_batches", microBatchesOf(plan)},
           {"device", plan.device()},

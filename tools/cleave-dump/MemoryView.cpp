@@ -152,15 +152,15 @@ static std::string placeOf(const plan::Program &program, size_t position) {
   return program.segments(segment).name() + ", " + nameAt(program, position);
 }
 
-static std::string arenaView(const plan::Plan &plan, uint32_t programIndex, uint32_t arenaIndex) {
-  const plan::Program &program = plan.programs(programIndex);
+static std::string arenaView(const plan::Program &program, uint32_t arenaIndex) {
   const plan::Arena &arena = program.arenas(arenaIndex);
   Timeline timeline = timelineOf(program, arenaIndex);
   uint64_t lost = arena.bytes() - std::min(arena.bytes(), arena.peak_bytes());
   const std::string head =
-      titled(text(arena.space()) + " memory of ranks " + ranksOf(plan, programIndex) + ": " +
-             bytesText(arena.bytes()) + " allocated, " + bytesText(arena.peak_bytes()) +
-             " at the peak, " + bytesText(lost) + " lost to placement") +
+      titled(text(arena.space()) + " memory of ranks " + ranksOf(program) +
+             (isEvaluation(program) ? " in an evaluation: " : ": ") + bytesText(arena.bytes()) +
+             " allocated, " + bytesText(arena.peak_bytes()) + " at the peak, " + bytesText(lost) +
+             " lost to placement") +
       "\n" +
       paragraph(concat("the peak is at instruction ", timeline.peakPosition, " (",
                        placeOf(program, timeline.peakPosition), "); ", bytesText(timeline.always),
@@ -173,10 +173,10 @@ static std::string arenaView(const plan::Plan &plan, uint32_t programIndex, uint
 
 std::string memoryView(const plan::Plan &plan) {
   std::string result;
-  for (int p = 0; p < plan.programs_size(); ++p)
-    for (int a = 0; a < plan.programs(p).arenas_size(); ++a)
-      if (plan.programs(p).arenas(a).bytes())
-        result += (result.empty() ? "" : "\n") + arenaView(plan, p, a);
+  for (const plan::Program &program : plan.programs())
+    for (int a = 0; a < program.arenas_size(); ++a)
+      if (program.arenas(a).bytes())
+        result += (result.empty() ? "" : "\n") + arenaView(program, static_cast<uint32_t>(a));
   return result.empty() ? "No memory: the plan has no arena.\n" : result;
 }
 

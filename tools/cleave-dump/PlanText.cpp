@@ -2,6 +2,7 @@
 #include "tools/cleave-dump/PlanText.h"
 
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Terminal.h"
@@ -116,10 +117,9 @@ const plan::Tensor &tensorAt(const plan::Plan &plan, uint64_t index) {
   return elementAt<plan::Tensor>(plan.tensors(), index);
 }
 
-const plan::Program &programOf(const plan::Plan &plan, uint64_t rank) {
-  if (rank >= static_cast<uint64_t>(plan.program_of_rank_size()))
-    return plan::Program::default_instance();
-  return elementAt<plan::Program>(plan.programs(), plan.program_of_rank(static_cast<int>(rank)));
+const plan::Program &programOf(const plan::Plan &plan, uint32_t rank) {
+  const plan::Program *program = artifact::findProgram(plan, plan::Program::STEP, rank);
+  return program ? *program : plan::Program::default_instance();
 }
 
 std::string bufferText(const plan::Program &program, uint64_t index) {
@@ -130,20 +130,21 @@ std::string bufferText(const plan::Program &program, uint64_t index) {
   return buffer.name() + " " + artifact::dtypeName(buffer.dtype()) + shape;
 }
 
-std::string ranksOf(const plan::Plan &plan, uint32_t index) {
+std::string ranksOf(const plan::Program &program) {
   std::string result;
-  for (int rank = 0; rank < plan.program_of_rank_size(); ++rank) {
-    if (plan.program_of_rank(rank) != index)
-      continue;
-    int last = rank;
-    while (last + 1 < plan.program_of_rank_size() && plan.program_of_rank(last + 1) == index)
-      ++last;
-    result += concat(result.empty() ? "" : ",", rank);
-    if (last > rank)
-      result += concat('-', last);
-    rank = last;
+  for (int i = 0; i < program.ranks_size(); ++i) {
+    const uint32_t first = program.ranks(i);
+    while (i + 1 < program.ranks_size() && program.ranks(i + 1) == program.ranks(i) + 1)
+      ++i;
+    result += concat(result.empty() ? "" : ",", first);
+    if (program.ranks(i) > first)
+      result += concat('-', program.ranks(i));
   }
   return result;
+}
+
+bool isEvaluation(const plan::Program &program) {
+  return program.kind() == plan::Program::EVALUATION;
 }
 
 uint64_t ranksAlong(const plan::Plan &plan, const RepeatedField<uint32_t> &axes) {
@@ -153,19 +154,17 @@ uint64_t ranksAlong(const plan::Plan &plan, const RepeatedField<uint32_t> &axes)
   return ranks;
 }
 
-uint64_t runsPerStep(const plan::Program &program, uint32_t segment) {
+uint64_t runsOf(const plan::Program &program, uint32_t segment) {
   return std::count_if(program.schedule().begin(), program.schedule().end(),
                        [&](const plan::ScheduleStep &step) { return step.segment() == segment; });
 }
 
 std::string runsText(const plan::Program &program, uint32_t segment) {
-  const uint64_t runs = runsPerStep(program, segment);
-  if (runs > 0)
-    return runs == 1 ? "runs once a step" : concat("runs ", runs, " times a step");
-  for (const plan::ScheduleStep &step : program.evaluation())
-    if (step.segment() == segment)
-      return "runs in evaluations only";
-  return "never runs";
+  const uint64_t runs = runsOf(program, segment);
+  if (runs == 0)
+    return "never runs";
+  return (runs == 1 ? "runs once " : concat("runs ", runs, " times ")) +
+         (isEvaluation(program) ? "an evaluation" : "a step");
 }
 
 uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective) {
@@ -182,8 +181,8 @@ static std::string fileName(const std::string &path) {
 }
 
 std::string titleOf(const plan::Plan &plan, const std::string &path) {
-  std::string ranks =
-      plan.program_of_rank_size() == 1 ? "1 rank" : concat(plan.program_of_rank_size(), " ranks");
+  const uint32_t count = artifact::rankCount(plan);
+  std::string ranks = count == 1 ? "1 rank" : concat(count, " ranks");
   return fileName(path) + ": " + (plan.trains() ? "training" : "inference") + " of " +
          (plan.source().path().empty() ? "a step without a model file"
                                        : fileName(plan.source().path())) +

@@ -51,21 +51,24 @@ uint64_t blockBytes(const plan::Plan &plan, const plan::Tensor &tensor);
 const plan::Buffer &bufferAt(const plan::Program &program, uint64_t index);
 const plan::Kernel &kernelAt(const plan::Program &program, uint64_t index);
 const plan::Tensor &tensorAt(const plan::Plan &plan, uint64_t index);
-const plan::Program &programOf(const plan::Plan &plan, uint64_t rank);
+// The step of a rank; an empty message if it has none.
+const plan::Program &programOf(const plan::Plan &plan, uint32_t rank);
 
 // `name f32[2x16]`; `?7` for an index without a buffer.
 std::string bufferText(const plan::Program &program, uint64_t index);
 
-// The ranks that run program `index`, as `0-3,6`.
-std::string ranksOf(const plan::Plan &plan, uint32_t index);
+// The ranks that run the program, as `0-3,6`.
+std::string ranksOf(const plan::Program &program);
+// Whether the program is an evaluation.
+bool isEvaluation(const plan::Program &program);
 
 // Number of ranks of a group along these mesh axes.
 uint64_t ranksAlong(const plan::Plan &plan, const google::protobuf::RepeatedField<uint32_t> &axes);
 
-// Number of executions of a segment in one step.
-uint64_t runsPerStep(const plan::Program &program, uint32_t segment);
+// Number of executions of a segment in one step or evaluation.
+uint64_t runsOf(const plan::Program &program, uint32_t segment);
 
-// `runs 2 times a step`; of a segment that a step does not run, `runs in evaluations only`.
+// `runs 2 times a step`, `runs once an evaluation`
 std::string runsText(const plan::Program &program, uint32_t segment);
 
 // Bytes moved or reduced by a collective on one rank: the larger of operands and results.

@@ -1,5 +1,7 @@
 // --program RANK: the instructions of one rank, segment by segment.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/InstructionText.h"
@@ -44,16 +46,13 @@ static bool hasQueues(const plan::Segment &segment) {
                              [](const plan::Instruction &i) { return i.queue() != 0; });
 }
 
-Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
-  uint32_t ranks = plan.program_of_rank_size();
-  if (rank >= ranks)
-    return Status::userError("found rank ", rank, ", but the plan is for ", ranks,
-                             " ranks: give one from 0 to ", ranks ? ranks - 1 : 0);
-  const plan::Program &program = programOf(plan, rank);
+// `Program of rank 0 (the same on ranks 0-3): …`, and its segments.
+static std::string textOf(const plan::Plan &plan, const plan::Program &program, uint32_t rank) {
   std::string result =
-      titled(concat("Program of rank ", rank, " (the same on ranks ",
-                    ranksOf(plan, plan.program_of_rank(rank)), "): ", program.buffers_size(),
-                    " buffers, ", program.kernels_size(), " kernels; ", "a step runs ",
+      titled(concat(isEvaluation(program) ? "Evaluation" : "Program", " of rank ", rank,
+                    " (the same on ranks ", ranksOf(program), "): ", program.buffers_size(),
+                    " buffers, ", program.kernels_size(), " kernels; ",
+                    isEvaluation(program) ? "an evaluation" : "a step", " runs ",
                     scheduleText(program))) +
       "\n";
   uint32_t position = 0, index = 0;
@@ -76,6 +75,20 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
                         0) +
               tableText(table);
   }
+  return result;
+}
+
+Result<std::string> programView(const plan::Plan &plan, uint32_t rank) {
+  const uint32_t ranks = artifact::rankCount(plan);
+  if (rank >= ranks)
+    return Status::userError("found rank ", rank, ", but the plan is for ", ranks,
+                             " ranks: give one from 0 to ", ranks ? ranks - 1 : 0);
+  if (!artifact::findProgram(plan, plan::Program::STEP, rank))
+    return Status::userError("the plan has no program for rank ", rank);
+  std::string result = textOf(plan, programOf(plan, rank), rank);
+  if (const plan::Program *evaluation =
+          artifact::findProgram(plan, plan::Program::EVALUATION, rank))
+    result += "\n" + textOf(plan, *evaluation, rank);
   return result;
 }
 

@@ -78,17 +78,15 @@ static std::string rolesText(const Timeline &timeline) {
 
 static std::string memory(const plan::Plan &plan) {
   Table table({"ranks", "arena", ">allocated", ">peak", ">lost to placement", "at the peak"});
-  for (int p = 0; p < plan.programs_size(); ++p) {
-    const plan::Program &program = plan.programs(p);
+  for (const plan::Program &program : plan.programs())
     for (int a = 0; a < program.arenas_size(); ++a) {
       const plan::Arena &arena = program.arenas(a);
       uint64_t lost = arena.bytes() - std::min(arena.bytes(), arena.peak_bytes());
-      table.add({ranksOf(plan, p), text(arena.space()), bytesText(arena.bytes()),
-                 bytesText(arena.peak_bytes()),
+      table.add({ranksOf(program) + (isEvaluation(program) ? ", evaluation" : ""),
+                 text(arena.space()), bytesText(arena.bytes()), bytesText(arena.peak_bytes()),
                  percentText(arena.bytes() ? double(lost) / double(arena.bytes()) : 0),
                  rolesText(timelineOf(program, a))});
     }
-  }
   return table.isEmpty() ? "" : "\n" + titled("Memory of one rank") + "\n" + tableText(table);
 }
 
@@ -101,9 +99,7 @@ static std::string collectives(const plan::Plan &plan) {
   const plan::Program &program = programOf(plan, 0);
   std::map<std::tuple<int, std::string, std::string>, Row> rows;
   for (int s = 0; s < program.segments_size(); ++s) {
-    const uint64_t runs = runsPerStep(program, s);
-    if (runs == 0) // of an evaluation
-      continue;
+    const uint64_t runs = runsOf(program, s);
     for (const plan::Instruction &instruction : program.segments(s).instructions()) {
       if (!instruction.has_collective())
         continue;

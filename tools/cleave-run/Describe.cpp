@@ -4,6 +4,7 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Modules.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/base/Units.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/data/DataSpec.h"
@@ -16,10 +17,6 @@ namespace cleave::run {
 namespace {
 
 namespace fs = std::filesystem;
-
-const plan::Program &programOf(const plan::Plan &plan, int rank) {
-  return plan.programs(int(plan.program_of_rank(rank)));
-}
 
 // Appends `part` behind a separator.
 void append(std::string &text, const std::string &part, const char *separator = ", ") {
@@ -38,9 +35,10 @@ std::string counted(size_t count, const std::string &noun) {
   return concat(count, ' ', noun, count == 1 ? "" : "s");
 }
 
-size_t instructionsIn(const plan::Program &program, const auto &schedule) {
+// Those that a run of the program executes.
+size_t instructionsIn(const plan::Program &program) {
   size_t count = 0;
-  for (const plan::ScheduleStep &step : schedule)
+  for (const plan::ScheduleStep &step : program.schedule())
     count += size_t(program.segments(int(step.segment())).instructions_size());
   return count;
 }
@@ -59,13 +57,12 @@ std::string runLine(const plan::Plan &plan, int ranks, int threads,
 }
 
 std::string planLine(const plan::Plan &plan, const std::string &path) {
-  const plan::Program &program = programOf(plan, 0);
   std::string text = concat("plan '", path, "': ");
   if (std::string mesh = meshText(plan); !mesh.empty())
     text += "mesh " + mesh + "; ";
-  text += counted(instructionsIn(program, program.schedule()), "instruction") + " a step";
-  if (size_t count = instructionsIn(program, program.evaluation()))
-    text += concat(", ", count, " an evaluation");
+  text += counted(instructionsIn(artifact::stepOf(plan, 0)), "instruction") + " a step";
+  if (const plan::Program *evaluation = artifact::findProgram(plan, plan::Program::EVALUATION, 0))
+    text += concat(", ", instructionsIn(*evaluation), " an evaluation");
   return text + concat(", predicted ", secondsText(plan.predicted().step_seconds()), " a step on ",
                        plan.predicted().cluster(), "; made by ", plan.producer());
 }
@@ -82,7 +79,7 @@ std::string placeOfRank(const plan::Plan &plan, const launch::RankEnvironment &e
 }
 
 std::vector<std::string> communicatorLines(const plan::Plan &plan, int rank) {
-  const plan::Program &program = programOf(plan, rank);
+  const plan::Program &program = artifact::stepOf(plan, rank);
   std::map<std::vector<uint32_t>, std::map<std::string, size_t>> groups; // by axes, then kind
   for (const plan::ScheduleStep &step : program.schedule())
     for (const plan::Instruction &one : program.segments(int(step.segment())).instructions())
@@ -110,7 +107,7 @@ std::vector<std::string> communicatorLines(const plan::Plan &plan, int rank) {
 }
 
 std::string memoryLine(const plan::Plan &plan, int rank) {
-  const plan::Program &program = programOf(plan, rank);
+  const plan::Program &program = artifact::stepOf(plan, rank);
   const std::pair<plan::Role, const char *> kinds[] = {
       {plan::PARAMETER, "parameters"}, {plan::STATE, "states"}, {plan::CONSTANT, "constants"}};
   uint64_t rest = 0;

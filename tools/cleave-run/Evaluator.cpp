@@ -1,6 +1,8 @@
 // See Evaluator.h.
 #include "tools/cleave-run/Evaluator.h"
 
+#include "runtime/artifact/Programs.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,7 +20,7 @@ std::pair<std::string, std::string> partsOf(const std::string &name) {
 // The names of the evaluation's metrics, in their order.
 std::vector<std::string> metricsOf(const plan::Program &program) {
   std::vector<std::string> names;
-  for (const plan::ScheduleStep &step : program.evaluation())
+  for (const plan::ScheduleStep &step : program.schedule())
     for (const plan::Instruction &instruction :
          program.segments(int(step.segment())).instructions())
       if (instruction.has_metric())
@@ -75,12 +77,13 @@ Status Evaluator::open(const plan::Plan &plan, const Options &options,
                        const data::DataSource *training, int threads) {
   if (options.eval.empty())
     return Status::ok();
-  if (!executor::hasEvaluation(plan))
+  const plan::Program *program = artifact::findProgram(plan, plan::Program::EVALUATION, 0);
+  if (!program)
     return Status::userError("the plan has no evaluation; compile it with --eval, too");
   every_ = options.evalEvery;
   isOfTokens_ = isOfTokens(plan);
   std::set<std::string> seen;
-  for (const std::string &name : metricsOf(plan.programs(0))) {
+  for (const std::string &name : metricsOf(*program)) {
     const auto [metric, part] = partsOf(name);
     needsWholeBatches_ |= part == "mean";
     if (seen.insert(metric).second)

@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/base/FileWriter.h"
 
 #include <cstdio>
@@ -29,7 +30,7 @@ struct Whereabouts {
 // Follows the schedule to the rank's position. The order of a step is fixed, so the position tells
 // everything that the rank has done before.
 Whereabouts whereaboutsOf(const plan::Plan &plan, const launch::RankReport &report) {
-  const plan::Program &program = plan.programs(int(plan.program_of_rank(report.rank)));
+  const plan::Program &program = artifact::stepOf(plan, uint32_t(report.rank));
   size_t scheduled = size_t(report.position >> 32);
   int64_t instructions = int64_t(report.position & 0xffffffff); // begun in that schedule step
   Whereabouts found;

@@ -1,6 +1,7 @@
 // See RunReport.h.
 #include "tools/cleave-run/RunReport.h"
 
+#include "runtime/artifact/Mesh.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/FileWriter.h"
 #include "tools/page/Page.h"
@@ -28,7 +29,7 @@ Status writeReport(const std::string &path, const plan::Plan &plan, const std::s
     return Status::ok();
   const plan::Prediction &predicted = plan.predicted();
   const Json data = {{"lines", entries},
-                     {"ranks", plan.program_of_rank_size()},
+                     {"ranks", artifact::rankCount(plan)},
                      {"samples_per_step", samples},
                      {"error", error},
                      {"predicted",
@@ -38,7 +39,7 @@ Status writeReport(const std::string &path, const plan::Plan &plan, const std::s
                        {"peak_seconds", predicted.peak_seconds()}}}};
   const std::string title =
       concat("run of ", std::filesystem::path(planPath).filename().string(), " on ",
-             plan.program_of_rank_size(), plan.program_of_rank_size() == 1 ? " rank" : " ranks");
+             artifact::rankCount(plan), artifact::rankCount(plan) == 1 ? " rank" : " ranks");
   return writeFile(path, page::page(page::Kind::Run, title,
                                     data.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }

@@ -2,6 +2,7 @@
 #include "test/fuzz/mutants/Trial.h"
 
 #include "runtime/artifact/Artifact.h"
+#include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Verify.h"
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/data/DataSource.h"
@@ -46,7 +47,7 @@ Status runRanks(const plan::Plan &plan, const TrialOptions &options) {
     data::DataOptions from{{options.data}, {}, executor::slotsOf(plan), plan.trains()};
     CLEAVE_TRY_ASSIGN(data, data::DataSource::open(from, inputs));
   }
-  size_t ranks = size_t(plan.program_of_rank_size());
+  size_t ranks = artifact::rankCount(plan);
   if (ranks > 64)
     return Status::userError("the plan is for ", ranks, " ranks");
   auto worlds = comm::makeLocalWorlds(int(ranks));

@@ -165,7 +165,7 @@ func.func @step() {
 
 //--- program.mlir
 // P1: a function beside the program
-// expected-error @below {{program P1: the module holds 1 programs, expected one program and no function}}
+// expected-error @below {{program P1: the module holds 1 programs, expected a step first, and no function}}
 module {
   func.func @step() { return }
   program.program <0 bytes, peak 0> schedule [] {
@@ -173,11 +173,11 @@ module {
 }
 
 // -----
-// P1: two programs
-// expected-error @below {{program P1: the module holds 2 programs, expected one program and no function}}
+// P1: two steps
 module {
   program.program <0 bytes, peak 0> schedule [] {
   }
+  // expected-error @below {{program P1: a rank has two programs that are its step}}
   program.program <0 bytes, peak 0> schedule [] {
   }
 }

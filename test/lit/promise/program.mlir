@@ -2,7 +2,7 @@
 // RUN: cleave-opt %s --split-input-file --verify-diagnostics --cleave-promise-check=phase=program
 
 // P1: the step is left
-// expected-error @+1 {{program P1: the module holds 0 programs, expected one program and no function}}
+// expected-error @+1 {{program P1: the module holds 0 programs, expected a step first, and no function}}
 module {
   func.func @step() { return }
 }
@@ -170,15 +170,52 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 }
 
 // -----
-// P10: a tensor whose model file was lost
-// expected-error @+1 {{program P10: parameter 'w' is read from a file, but the module has no graph.model}}
+// P1: an evaluation alone
+// expected-error @+1 {{program P1: the module holds 1 programs, expected a step first, and no function}}
+module {
+  program.program <0 bytes, peak 0> schedule [] of evaluation {
+  }
+}
+
+// -----
+// P1: two steps of rank 1; those of ranks 0 and 2 are apart
+program.program <0 bytes, peak 0> schedule [] ranks [0, 1] {
+}
+// expected-error @+1 {{program P1: a rank has two programs that are its step}}
+program.program <0 bytes, peak 0> schedule [] ranks [1, 2] {
+}
+
+// -----
+// P10: an evaluation that has a state at another place than the step
+program.tensor state "s" tensor<16xf32> split [[]] {origin = {fill = 0.0 : f64}}
+program.program <128 bytes, peak 64> schedule [] ranks [0] {
+  %s = program.buffer state "s" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = 0 : i64}
+}
+program.program <128 bytes, peak 64> schedule [] of evaluation {
+  // expected-error @+1 {{program P10: buffer 's' is not at the place of buffer 's' of the step}}
+  %s = program.buffer state "s" tensor<16xf32> at 64 bytes 64 live 0 to 0 {tensor = 0 : i64}
+}
+
+// -----
+// P10: an evaluation whose buffers could overwrite a state of the step
+program.tensor state "s" tensor<16xf32> split [[]] {origin = {fill = 0.0 : f64}}
+program.program <128 bytes, peak 64> schedule [] {
+  %s = program.buffer state "s" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = 0 : i64}
+}
+// expected-error @+1 {{program P10: a program has 0 persistent buffers, the step has 1}}
+program.program <128 bytes, peak 64> schedule [] of evaluation {
+}
+
+// -----
+// P11: a tensor whose model file was lost
+// expected-error @+1 {{program P11: parameter 'w' is read from a file, but the module has no graph.model}}
 program.tensor parameter "w" tensor<4xf32> split [[]] {origin = {bytes = 16 : i64, element = f32, offset = 0 : i64, path = ""}}
 program.program <192 bytes, peak 16> schedule [] {
 }
 
 // -----
-// P10: a state that begins with nothing
-// expected-error @+1 {{program P10: state 's' has no graph.source}}
+// P11: a state that begins with nothing
+// expected-error @+1 {{program P11: state 's' has no graph.source}}
 program.tensor state "s" tensor<4xf32> split [[]]
 program.program <192 bytes, peak 16> schedule [] {
 }

@@ -3,6 +3,8 @@
 #include "dialects/program/Program.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/fuse/Fuse.h"
+#include "passes/promise/Promise.h"
+#include "runtime/base/Concat.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -17,15 +19,30 @@ namespace {
 
 struct Bufferized {
   MLIRContext context{MLIRContext::Threading::DISABLED};
-  OwningOpRef<ModuleOp> module;
+  OwningOpRef<ModuleOp> module, evaluation; // the second only if its text is given
 
-  explicit Bufferized(const std::string &step) {
+  explicit Bufferized(const std::string &step, const std::string &evaluationText = "") {
     context.loadDialect<graph::GraphDialect, program::ProgramDialect, func::FuncDialect>();
-    module = parseSourceString<ModuleOp>(step, &context);
-    REQUIRE(module);
-    fuse::formGroups(graph::stepOf(*module));
-    REQUIRE(succeeded(bufferize::bufferize(*module)));
+    module = parse(step);
+    if (!evaluationText.empty())
+      evaluation = parse(evaluationText);
+    REQUIRE(succeeded(
+        bufferize::bufferize(*module, evaluation ? graph::stepOf(*evaluation) : func::FuncOp())));
     REQUIRE(succeeded(verify(*module)));
+    if (evaluation)
+      REQUIRE(succeeded(promise::checkProgram(*module)));
+  }
+
+  OwningOpRef<ModuleOp> parse(const std::string &text) {
+    OwningOpRef<ModuleOp> parsed = parseSourceString<ModuleOp>(text, &context);
+    REQUIRE(parsed);
+    fuse::formGroups(graph::stepOf(*parsed));
+    return parsed;
+  }
+
+  std::vector<program::ProgramOp> programs() {
+    auto found = module->getOps<program::ProgramOp>();
+    return {found.begin(), found.end()};
   }
 
   template <typename Op> int count() {
@@ -156,4 +173,50 @@ TEST_CASE("gradients of several micro-batches are summed between clearing and th
   auto program = *result.module->getOps<program::ProgramOp>().begin();
   CHECK(program.getSchedule() == ArrayRef<int64_t>{0, 0, 1, 0, 1, 1, 1, 2, 2, 0});
   CHECK(result.count<program::FillOp>() == 1);
+}
+
+TEST_CASE("an evaluation is a program that keeps what the step leaves") {
+  const std::string x = R"(%x: tensor<16xf32> {graph.name = "x", graph.role = "input"})";
+  const std::string w =
+      R"(%w: tensor<16xf32> {graph.name = "w", graph.role = "state", graph.source = {fill = 1.0 : f64}})";
+  const std::string c =
+      R"(%c: tensor<16xf32> {graph.name = "c", graph.role = "constant", graph.source = {fill = 2.0 : f64}})";
+  const std::string step = "func.func @step(" + x + ", " + w + R"()
+      -> (tensor<16xf32> {graph.name = "w", graph.role = "state", graph.alias = 1 : i64}) {
+    %0 = graph.add %x, %w : tensor<16xf32>
+    return %0 : tensor<16xf32>
+  })";
+  auto evaluation = [&](const std::string &arguments, const std::string &other) {
+    return "func.func @step(" + arguments + R"()
+        -> (tensor<16xf32> {graph.name = "y", graph.role = "output"}) {
+      %0 = graph.mul %x, )" +
+           other + R"( : tensor<16xf32>
+      return %0 : tensor<16xf32>
+    })";
+  };
+  auto offsets = [](program::ProgramOp program) {
+    std::string text;
+    for (auto buffer : program.getBody().front().getOps<program::BufferOp>())
+      text += concat(buffer.getName().str(), " ", buffer.getOffset(), " ");
+    return text;
+  };
+  SECTION("it uses the state, and has an input of its own") {
+    Bufferized result(step, evaluation(x + ", " + w, "%w"));
+    REQUIRE(result.programs().size() == 2);
+    CHECK(result.programs()[1].getKind() == program::Kind::Evaluation);
+    CHECK(offsets(result.programs()[0]) == "x 0 w 64 ");
+    CHECK(offsets(result.programs()[1]) == "w 64 x 0 fusion 128 y 0 ");
+    CHECK(result.count<program::TensorOp>() == 3); // x, w, y
+  }
+  SECTION("it does not write over the state, which it does not read") {
+    Bufferized result(step, evaluation(x, "%x"));
+    CHECK(offsets(result.programs()[1]) == "w 64 x 0 fusion 128 y 0 ");
+  }
+  SECTION("a constant that only it reads lies behind the step's buffers") {
+    Bufferized result(step, evaluation(x + ", " + c, "%c"));
+    CHECK(offsets(result.programs()[0]) == "x 0 w 64 c 128 ");
+    CHECK(offsets(result.programs()[1]) == "w 64 x 0 c 128 fusion 192 y 0 ");
+    CHECK(result.programs()[0].getArena().getBytes() == 192);
+    CHECK(result.programs()[0].getArena().getPeak() == 192);
+  }
 }

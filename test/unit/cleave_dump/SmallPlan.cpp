@@ -15,7 +15,6 @@ static const char *const kPlan = R"(
   command_line: "cleave-compile two.onnx --train --ranks 4"
   source { path: "/models/two.onnx" sha256: "00" bytes: 4096 }
   mesh { name: "dp" size: 2 } mesh { name: "tp" size: 2 }
-  program_of_rank: [0, 0, 0, 0]
   tensors { name: "x" dtype: F32 shape: [8, 16] role: INPUT sharding { axes: 0 } sharding {} }
   tensors { name: "h.0.w" dtype: F32 shape: [16, 16] role: PARAMETER sharding {} sharding {}
             source { file { path: "" offset: 64 bytes: 1024 dtype: F32 } } }
@@ -24,6 +23,7 @@ static const char *const kPlan = R"(
   tensors { name: "h.0.w.momentum" dtype: F32 shape: [16, 16] role: STATE parameter: "h.0.w"
             sharding {} sharding {} source { fill: 0.5 } }
   programs {
+    name: "step" ranks: [0, 1, 2, 3]
     arenas { space: DEVICE bytes: 4096 peak_bytes: 3584 }
     buffers { name: "x" offset: 0 bytes: 256 dtype: F32 shape: [4, 16] role: INPUT
               first: 0 last: 1 tensor: 0 }

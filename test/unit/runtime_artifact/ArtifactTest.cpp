@@ -14,8 +14,8 @@ static plan::Plan smallPlan() {
   plan::Plan plan;
   plan.set_producer("cleave 0.1.0");
   plan.add_mesh()->set_size(1);
-  plan.add_program_of_rank(0);
   plan.add_programs()->add_arenas()->set_bytes(64);
+  plan.mutable_programs(0)->add_ranks(0);
   plan.add_modules()->set_code(std::string(1000, '\x7f'));
   return plan;
 }

@@ -10,8 +10,7 @@ TEST_CASE("utilization is the seconds at peak by those of all ranks") {
   plan::Plan plan;
   CHECK(utilizationOf(plan, 1) == 0); // peak rates are not known
   plan.mutable_predicted()->set_peak_seconds(0.5);
-  for (int rank = 0; rank < 4; ++rank)
-    plan.add_program_of_rank(0);
+  plan.add_mesh()->set_size(4);
   CHECK(utilizationOf(plan, 0.25) == 0.5);
   CHECK(utilizationOf(plan, 0) == 0);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "runtime/artifact/KernelSignature.h"
+#include "runtime/artifact/Programs.h"
 #include "runtime/artifact/Verify.h"
 #include "runtime/artifact/program.pb.h"
 
@@ -95,11 +96,11 @@ inline plan::Plan validPlan() {
   plan::Plan plan;
   plan::MeshAxis *dp = plan.add_mesh();
   dp->set_name("dp"), dp->set_size(2);
-  plan.add_program_of_rank(0), plan.add_program_of_rank(0);
   plan.set_device("cpu");
   plan.add_modules()->set_target("cpu"), plan.mutable_modules(0)->set_code("elf");
   addTensors(plan);
   plan::Program &program = *plan.add_programs();
+  program.set_name("step"), artifact::setRanks(program, 2);
   plan::Arena *arena = program.add_arenas();
   arena->set_bytes(1856), arena->set_peak_bytes(1024 + 64 + 256 + 256);
   plan::Kernel *kernel = program.add_kernels();
@@ -130,8 +131,10 @@ inline plan::Instruction &instruction(plan::Plan &plan, int which, int program =
 // The valid plan with a separate program for rank 1, for rules about several ranks.
 inline plan::Plan twoPrograms() {
   plan::Plan plan = validPlan();
-  *plan.add_programs() = plan.programs(0);
-  plan.set_program_of_rank(1, 1);
+  plan::Program &second = *plan.add_programs();
+  second = plan.programs(0);
+  plan.mutable_programs(0)->mutable_ranks()->RemoveLast();
+  second.clear_ranks(), second.add_ranks(1);
   return plan;
 }
 

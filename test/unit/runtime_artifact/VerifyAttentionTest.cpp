@@ -63,8 +63,8 @@ plan::Attention forwardAttention() {
 plan::Plan validAttention() {
   plan::Plan plan;
   plan.set_device("cpu");
-  plan.add_program_of_rank(0);
   plan::Program &program = *plan.add_programs();
+  program.add_ranks(0);
   program.add_arenas();
   for (const char *name : {"query", "key", "value", "bias", "mask", "grad", "seed"})
     addPlace(program, name,

@@ -20,16 +20,31 @@ TEST_CASE("structure: the mesh and the program table must agree") {
   SECTION("more ranks than 32 bits count") {
     plan.mutable_mesh(0)->set_size(1u << 16);
     plan.add_mesh()->set_size(1u << 16);
-    plan.clear_program_of_rank(); // 2^32 of them would wrap around to 0
     CHECK_THAT(brokenRule(plan), Contains("the mesh has more than 2147483647 ranks"));
   }
   SECTION("a rank without program") {
-    plan.mutable_program_of_rank()->RemoveLast();
-    CHECK_THAT(brokenRule(plan), Contains("programs for 1 ranks, its mesh has 2"));
+    plan.mutable_programs(0)->mutable_ranks()->RemoveLast();
+    CHECK_THAT(brokenRule(plan), Contains("lists a step for 1 ranks, its mesh has 2"));
   }
-  SECTION("a program that does not exist") {
-    plan.set_program_of_rank(1, 3);
-    CHECK_THAT(brokenRule(plan), Contains("rank 1 runs program 3"));
+  SECTION("a rank that does not exist") {
+    plan.mutable_programs(0)->set_ranks(1, 3);
+    CHECK_THAT(brokenRule(plan), Contains("program 0: rank 3 runs it, the mesh has 2"));
+  }
+  SECTION("a rank with two steps") {
+    *plan.add_programs() = plan.programs(0);
+    CHECK_THAT(brokenRule(plan), Contains("rank 0 runs two programs of which each is a step"));
+  }
+  SECTION("ranks out of order") {
+    plan.mutable_programs(0)->mutable_ranks()->SwapElements(0, 1);
+    CHECK_THAT(brokenRule(plan), Contains("lists rank 0 behind rank 1, expected ascending ranks"));
+  }
+  SECTION("a program without ranks") {
+    plan.add_programs();
+    CHECK_THAT(brokenRule(plan), Contains("program 1: no rank runs it"));
+  }
+  SECTION("a kind that does not exist") {
+    plan.mutable_programs(0)->set_kind(plan::Program::Kind(7));
+    CHECK_THAT(brokenRule(plan), Contains("its kind 7 does not exist"));
   }
   SECTION("kernels without a module") {
     plan.clear_modules();
@@ -544,7 +559,7 @@ TEST_CASE("communication: a hundred thousand ranks with one program are not simu
   constexpr uint32_t ranks = 100'000; // all in one group
   plan::Plan plan = validPlan();
   plan.mutable_mesh(0)->set_size(ranks);
-  plan.mutable_program_of_rank()->Resize(ranks, 0);
+  artifact::setRanks(*plan.mutable_programs(0), ranks);
   plan.mutable_tensors(0)->set_shape(0, 4 * int64_t(ranks));
   CHECK(brokenRule(plan) == "");
 }

@@ -11,15 +11,15 @@
 using namespace cleave;
 using namespace cleave::memory;
 
-static plan::Program programWith(std::initializer_list<uint64_t> arenas) {
-  plan::Program program;
-  for (uint64_t bytes : arenas)
-    program.add_arenas()->set_bytes(bytes);
-  return program;
+static std::vector<plan::Arena> arenasOf(std::initializer_list<uint64_t> sizes) {
+  std::vector<plan::Arena> arenas(sizes.size());
+  for (size_t i = 0; uint64_t bytes : sizes)
+    arenas[i++].set_bytes(bytes);
+  return arenas;
 }
 
 TEST_CASE("arenas have exactly the planned bytes, aligned and zero") {
-  Result<Arenas> arenas = Arenas::allocate(programWith({100, 0, (9 << 20) + 64}));
+  Result<Arenas> arenas = Arenas::allocate(arenasOf({100, 0, (9 << 20) + 64}));
   REQUIRE(arenas);
   CHECK(arenas->bytes() == 100 + (9 << 20) + 64);
   plan::Buffer last;
@@ -60,31 +60,31 @@ TEST_CASE("guarded memory ends less than 64 bytes before a guard page") {
 }
 
 TEST_CASE("arenas come from the allocators of their spaces") {
-  plan::Program program = programWith({64, 128});
-  program.mutable_arenas(1)->set_space(plan::HOST);
+  std::vector<plan::Arena> planned = arenasOf({64, 128});
+  planned[1].set_space(plan::HOST);
   std::vector<uint64_t> device, host;
   auto into = [](std::vector<uint64_t> &list) {
     return [&list](uint64_t bytes) { return list.push_back(bytes), allocateGuardedPages(bytes); };
   };
-  REQUIRE(Arenas::allocate(program, into(device), into(host)));
+  REQUIRE(Arenas::allocate(planned, into(device), into(host)));
   CHECK(device == std::vector<uint64_t>{64});
   CHECK(host == std::vector<uint64_t>{128});
 }
 
 TEST_CASE("an arena beyond the address space is rejected with its size") {
-  Status status = Arenas::allocate(programWith({uint64_t(1) << 60})).status();
+  Status status = Arenas::allocate(arenasOf({uint64_t(1) << 60})).status();
   CHECK(status.exitCode() == 1);
   CHECK_THAT(status.message(), Catch::Matchers::Contains("cannot allocate an arena of"));
 }
 
 TEST_CASE("an arena in a file is rejected, not ignored") {
-  plan::Program program = programWith({64});
-  program.mutable_arenas(0)->set_space(plan::FILE);
-  CHECK_THAT(Arenas::allocate(program).status().message(), Catch::Matchers::Contains("in a file"));
+  std::vector<plan::Arena> planned = arenasOf({64});
+  planned[0].set_space(plan::FILE);
+  CHECK_THAT(Arenas::allocate(planned).status().message(), Catch::Matchers::Contains("in a file"));
 }
 
 TEST_CASE("the report accounts for an arena, the libraries and everything else") {
-  Result<Arenas> arenas = Arenas::allocate(programWith({uint64_t(64) << 20}));
+  Result<Arenas> arenas = Arenas::allocate(arenasOf({uint64_t(64) << 20}));
   REQUIRE(arenas);
   Arenas::Range range = arenas->ranges()[0];
   Result<MemoryReport> report = memoryReport({{"arenas", range.begin, range.bytes}});
@@ -106,7 +106,7 @@ TEST_CASE("the report accounts for an arena, the libraries and everything else")
 }
 
 TEST_CASE("ranges that share a mapping are reported one by one") {
-  Result<Arenas> arenas = Arenas::allocate(programWith({uint64_t(3) << 20}));
+  Result<Arenas> arenas = Arenas::allocate(arenasOf({uint64_t(3) << 20}));
   REQUIRE(arenas);
   char *begin = static_cast<char *>(arenas->ranges()[0].begin);
   Result<MemoryReport> report =

@@ -18,7 +18,7 @@ public:
       ranks *= size;
     }
     for (uint32_t rank = 0; rank < ranks; ++rank)
-      plan_.add_program_of_rank(0);
+      program().add_ranks(rank);
     program().add_arenas();
     program().add_segments()->set_name("micro");
     program().add_schedule();

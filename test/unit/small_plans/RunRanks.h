@@ -1,6 +1,7 @@
 // Runs all ranks of a plan as threads of this process.
 #pragma once
 
+#include "runtime/artifact/Mesh.h"
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
@@ -41,7 +42,7 @@ private:
 inline Status runRanks(const plan::Plan &plan, const data::DataSource *data,
                        const executor::ExecutorOptions &options,
                        const std::function<Status(executor::Executor &, comm::World &)> &body) {
-  size_t ranks = size_t(plan.program_of_rank_size());
+  size_t ranks = artifact::rankCount(plan);
   auto worlds = comm::makeLocalWorlds(int(ranks));
   std::vector<Status> statuses(ranks);
   std::vector<std::thread> threads;

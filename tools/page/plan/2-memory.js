@@ -7,7 +7,7 @@ function memorySection() {
     .filter(({arena}) => arena.bytes > 0);
   if (programs.length === 0) return;
   const where = el("select", {"aria-label": "memory of ranks", change: () => select(Number(where.value))},
-    ...programs.map(({program, arena}, i) => el("option", {value: i}, `${arena.space} memory of ranks ${rangesText(program.ranks)}`)));
+    ...programs.map(({program, arena}, i) => el("option", {value: i}, `${arena.space} memory of ranks ${rangesText(program.ranks)}${program.kind === "evaluation" ? " in an evaluation" : ""}`)));
   const mode = el("button", {"aria-pressed": "false", click: () => {
     isStacked = !isStacked;
     mode.setAttribute("aria-pressed", isStacked);

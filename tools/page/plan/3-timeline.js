@@ -30,8 +30,7 @@ function exposedSpans(segment) {
 
 const exposedSeconds = (segment) => exposedSpans(segment).reduce((sum, [begin, end]) => sum + end - begin, 0);
 
-// The segments of a program that a step runs; an evaluation has others.
-const segmentsOf = (program) => program.segments.filter((segment) => segment.runs > 0);
+const steps = () => plan.programs.filter((program) => program.kind === "step");
 
 // `4 ranks (0-3)`
 const ranksText = (ranks) => ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${rangesText(ranks)})`;
@@ -41,8 +40,8 @@ const ranksText = (ranks) => ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.
 function layOutTimeline() {
   const rows = [], bars = [], marks = [], exposed = [];
   let end = 0;
-  for (const program of plan.programs) {
-    const segments = segmentsOf(program), rowOf = {};
+  for (const program of steps()) {
+    const segments = program.segments, rowOf = {};
     lanes.forEach((lane, l) => {
       if (!segments.some((segment) => segment.instructions.some((bar) => bar[2] === l))) return;
       rowOf[l] = rows.push({title: `${ranksText(program.ranks)}: ${lane}`}) - 1;
@@ -166,9 +165,9 @@ function timelineSection() {
       if (chosen >= 0 && (bars[chosen].begin < from || bars[chosen].begin > to)) pan((bars[chosen].begin - (from + to) / 2) / (to - from));
     }});
   const button = (text, action) => el("button", {click: action}, text);
-  const ofStep = (secondsOf) => segmentsOf(plan.programs[0]).reduce((sum, segment) => sum + segment.runs * secondsOf(segment), 0);
+  const ofStep = (secondsOf) => plan.programs[0].segments.reduce((sum, segment) => sum + segment.runs * secondsOf(segment), 0);
   const total = ofStep((segment) => segment.instructions.reduce((all, bar) => all + (bar[2] === 1 ? bar[4] : 0), 0));
-  const alike = plan.programs.length === 1 && plan.ranks > 1 ? `All ${plan.ranks} ranks run the same program, each on its part of the tensors: a row is ` +
+  const alike = steps().length === 1 && plan.ranks > 1 ? `All ${plan.ranks} ranks run the same program, each on its part of the tensors: a row is ` +
     "that of every rank. " : "";
   section("timeline", "Timeline", `The step as predicted, each segment once. ${alike}` +
           (total === 0 ? "" : `Communication takes ${secondsText(total)} of a step; ${secondsText(ofStep(exposedSeconds))} of it are exposed: ` +

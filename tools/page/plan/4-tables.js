@@ -41,7 +41,7 @@ function decisionsSection() {
 }
 
 function collectivesSection() {
-  const rows = plan.programs[0].collectives.filter((call) => call.runs > 0).map((call) => [call.seconds, call.kind, call.axes, call.group_size, call.bytes, call.runs, call.name]);
+  const rows = plan.programs[0].collectives.map((call) => [call.seconds, call.kind, call.axes, call.group_size, call.bytes, call.runs, call.name]);
   if (rows.length === 0) return;
   section("collectives", "Collectives", `Those of rank 0 in one step, ${bytesText(plan.predicted.communication_bytes)} sent per rank.`,
     searchable("collective-table", [{title: "predicted", number: true, show: secondsText}, {title: "kind"}, {title: "over"},
