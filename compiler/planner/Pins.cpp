@@ -29,6 +29,12 @@ Pins Pins::ofRecipe(Recipe recipe) {
   return pins;
 }
 
+Pins Pins::ofRules(std::vector<NamePin> rules) {
+  Pins pins;
+  pins.rules_ = std::move(rules);
+  return pins;
+}
+
 static const std::pair<const char *, Recompute> kRecomputations[] = {
     {"full-recompute", Recompute::Full},
     {"selective-recompute", Recompute::Selective},

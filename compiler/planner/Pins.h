@@ -75,6 +75,7 @@ public:
   static Result<Pins> parse(const std::string &text);
   static Result<Pins> fromJson(const std::string &json);
   static Pins ofRecipe(Recipe recipe);
+  static Pins ofRules(std::vector<NamePin> rules);
 
   Recipe recipe() const { return recipe_; }
   Recompute recompute() const { return recompute_; }

@@ -5,7 +5,6 @@
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
-#include "passes/driver/Evaluation.h"
 #include "passes/driver/IrFile.h"
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
@@ -47,13 +46,23 @@ Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
 }
 Compilation::~Compilation() = default;
 
+std::string Unit::name() const { return kind == plan::Program::STEP ? "step" : "evaluation"; }
+
+ModuleOp Compilation::module() const {
+  return units.empty() ? ModuleOp() : ModuleOp(units.front().module.get());
+}
+
+void Compilation::setModule(OwningOpRef<ModuleOp> module) {
+  if (units.empty())
+    units.push_back({plan::Program::STEP, nullptr});
+  units.front().module = std::move(module);
+}
+
 void Compilation::take(Compilation &&other) {
-  module = nullptr; // before its context ends
-  evaluation = nullptr;
+  units.clear(); // before their context ends
   options = std::move(other.options);
   context = std::move(other.context);
-  module = std::move(other.module);
-  evaluation = std::move(other.evaluation);
+  units = std::move(other.units);
   cluster = std::move(other.cluster);
   decided = std::move(other.decided);
   remarks.insert(remarks.end(), other.remarks.begin(), other.remarks.end());
@@ -64,14 +73,14 @@ void Compilation::take(Compilation &&other) {
 // Reads the IR to start from. Without --start-from, a file of IR says itself which phase left it.
 static Status readStart(Compilation &c) {
   CLEAVE_TRY(readIr(c));
-  const std::string recorded = recordedPhase(*c.module);
+  const std::string recorded = recordedPhase(c.module());
   if (c.options.startFrom.empty() && recorded.empty())
     return Status::userError("'", c.options.model, "' is IR, but does not say which phase left it ",
                              "(graph.phase); give --start-from PHASE");
   if (c.options.startFrom.empty())
     c.options.startFrom = recorded;
   bool hasStep = c.options.startFrom == "program" || c.options.startFrom == "artifact" ||
-                 graph::stepOf(*c.module);
+                 graph::stepOf(c.module());
   return hasStep ? Status::ok()
                  : Status::userError("'", c.options.model,
                                      "' has no function @step, expected what --stop-after ",
@@ -87,7 +96,7 @@ static Status makeDumpFolder(const Compilation &c) {
 }
 
 static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
-  if (c.options.dumpPhases.empty() || !c.module)
+  if (c.options.dumpPhases.empty() || !c.module())
     return Status::ok();
   return writeIr(c, concat(c.options.dumpPhases, "/", number, "-", phase.name, ".mlir"));
 }
@@ -95,9 +104,8 @@ static Status dumpPhase(Compilation &c, size_t number, const Phase &phase) {
 // Checks the ops' own rules, then the promise of the phase.
 static Status verifyPhase(Compilation &c, const Phase &phase) {
   DiagnosticText diagnostics(*c.context);
-  for (ModuleOp module :
-       {c.module ? *c.module : ModuleOp(), c.evaluation ? *c.evaluation : ModuleOp()})
-    if (module && failed(mlir::verify(module)))
+  for (Unit &unit : c.units)
+    if (failed(mlir::verify(*unit.module)))
       return Status::defect(diagnostics.text());
   return phase.verify(c);
 }
@@ -127,7 +135,7 @@ static Status checkEvaluation(const Compilation &c, size_t first) {
   if (!c.options.train)
     return Status::userError("--eval is given without --train: without it every plan evaluates");
   CLEAVE_TRY_ASSIGN(size_t train, findPhase("train"));
-  if (first > train && c.options.startFrom != "program" && !c.evaluation)
+  if (first > train && c.options.startFrom != "program" && c.units.size() == 1)
     return Status::userError("--eval has no effect: '", c.options.model,
                              "' was written without it, and the phase train, which reads it, does "
                              "not run; start from an earlier phase");
@@ -146,7 +154,7 @@ static Status checkStart(Compilation &c, const Phase &phase) {
 
 // --start-from behind the planner: the module has a mesh, and --ranks and --mesh agree with it.
 static Status takeMesh(Compilation &c) {
-  mesh::MeshAttr attr = mesh::meshOf(*c.module);
+  mesh::MeshAttr attr = mesh::meshOf(c.module());
   if (!attr)
     return Status::ok();
   Mesh mesh = mesh::toMesh(attr);
@@ -247,7 +255,7 @@ Status compile(Compilation &c) {
   CLEAVE_TRY(makeDumpFolder(c));
   if (!c.options.microBatch.empty()) {
     CLEAVE_TRY(cutBatch(c));
-    first = c.module ? *findPhase("planned") + 1 : first;
+    first = c.module() ? *findPhase("planned") + 1 : first;
   }
   CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())

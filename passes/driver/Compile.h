@@ -34,6 +34,15 @@ struct Variant {
   std::string detail;  // mesh, bytes of one rank
 };
 
+// A program of the plan on its way through the phases.
+struct Unit {
+  plan::Program::Kind kind;
+  mlir::OwningOpRef<mlir::ModuleOp> module; // what the last phase left
+
+  // `step`, `evaluation`
+  std::string name() const;
+};
+
 // The state of a compilation, which phases read and change.
 struct Compilation {
   explicit Compilation(CompileOptions options);
@@ -41,9 +50,9 @@ struct Compilation {
 
   CompileOptions options;
   std::unique_ptr<mlir::MLIRContext> context;
-  mlir::OwningOpRef<mlir::ModuleOp> module; // what the last phase left; null before `import`
-  // --eval: the evaluation step (Evaluation.h), from `train` to `partitioned`; else null.
-  mlir::OwningOpRef<mlir::ModuleOp> evaluation;
+  // The step first, from the phase `import` on. The phase `program` leaves one module, that of the
+  // first unit, in which the programs of all units share tensors and kernels.
+  std::vector<Unit> units;
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
   planner::Plan decided;         // the planner's decisions
@@ -53,6 +62,11 @@ struct Compilation {
   std::vector<Remark> remarks;   // in the order in which they arose
   std::vector<PhaseTime> times;  // one entry per run of a phase
   std::vector<Variant> variants; // --what-if
+
+  // The module of the step; null before `import`.
+  mlir::ModuleOp module() const;
+  // Replaces it, or makes it the first unit.
+  void setModule(mlir::OwningOpRef<mlir::ModuleOp> module);
 
   // Becomes `other`, which was made for the same command line.
   void take(Compilation &&other);

@@ -86,7 +86,7 @@ static std::set<int64_t> vocabulariesOf(mlir::func::FuncOp step) {
 static void addAxes(const Compilation &c, const planner::StepModel &model, plan::Plan &out) {
   const planner::Plan &decided = c.decided;
   const std::vector<planner::AxisUse> uses =
-      planner::axisUses(model, decided, vocabulariesOf(graph::stepOf(*c.module)));
+      planner::axisUses(model, decided, vocabulariesOf(graph::stepOf(c.module())));
   for (size_t axis = 0; axis < uses.size(); ++axis) {
     const MeshAxis &plain = decided.mesh.axes[axis];
     addDecision(out, concat(plain.name, "=", plain.size), "axis", planner::splitText(uses[axis]),

@@ -7,7 +7,7 @@ namespace cleave::driver {
 
 // Adds the decisions about layouts, fates, meshes and axes, the answers of --what-if, and those
 // fields of the prediction that Record.h lists, to `out`. The plan is c.decided, on `model`, which
-// was read from c.module.
+// was read from c.module().
 Status describePlan(const Compilation &c, const planner::StepModel &model, plan::Plan &out);
 
 // Adds a decision; its other fields stay empty.

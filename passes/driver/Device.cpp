@@ -39,8 +39,8 @@ Result<bool> wantsGpus(Compilation &c) {
 }
 
 Status setDevice(Compilation &c) {
-  const bool wasForGpus = program::isForGpus(*c.module);
-  const bool isLowered = !c.module->getOps<program::ProgramOp>().empty();
+  const bool wasForGpus = program::isForGpus(c.module());
+  const bool isLowered = !c.module().getOps<program::ProgramOp>().empty();
   std::string kind = c.cluster->isCpu ? artifact::kCpu : artifact::kCuda;
   if (!c.options.device.empty()) {
     CLEAVE_TRY_ASSIGN(DeviceOption option, parseDevice(c.options.device).withContext("--device"));
@@ -52,10 +52,11 @@ Status setDevice(Compilation &c) {
   }
   if (isLowered)
     return Status::ok();
-  if (kind == artifact::kCuda)
-    (*c.module)->setAttr(program::kDevice, StringAttr::get(c.context.get(), kind));
-  else
-    (*c.module)->removeAttr(program::kDevice);
+  for (Unit &unit : c.units)
+    if (kind == artifact::kCuda)
+      unit.module.get()->setAttr(program::kDevice, StringAttr::get(c.context.get(), kind));
+    else
+      unit.module.get()->removeAttr(program::kDevice);
   return Status::ok();
 }
 
@@ -108,11 +109,11 @@ static Result<plan::Module> compileForGpus(Compilation &c, ArrayRef<program::Ker
 }
 
 Result<std::vector<plan::Module>> compileModules(Compilation &c) {
-  SmallVector<program::KernelOp> kernels(c.module->getOps<program::KernelOp>());
+  SmallVector<program::KernelOp> kernels(c.module().getOps<program::KernelOp>());
   std::vector<plan::Module> modules;
   if (kernels.empty())
     return modules;
-  CLEAVE_TRY_ASSIGN(plan::Module module, program::isForGpus(*c.module)
+  CLEAVE_TRY_ASSIGN(plan::Module module, program::isForGpus(c.module())
                                              ? compileForGpus(c, kernels)
                                              : compileForCpus(c, kernels));
   modules.push_back(std::move(module));

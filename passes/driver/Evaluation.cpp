@@ -11,47 +11,31 @@
 #include "passes/simplify/Simplify.h"
 #include "passes/train/Train.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 
 using namespace mlir;
 
 namespace cleave::driver {
 
-static constexpr StringLiteral kName = "evaluation";
-
 Status makeEvaluation(Compilation &c, const train::TrainOptions &options) {
-  c.evaluation = c.module->clone();
-  dropProgress(*c.evaluation);
-  func::FuncOp step = graph::stepOf(*c.evaluation);
+  Unit unit{plan::Program::EVALUATION, c.module().clone()};
+  dropProgress(*unit.module);
+  func::FuncOp step = graph::stepOf(*unit.module);
   DiagnosticText diagnostics(*c.context);
   if (failed(train::buildEvaluation(step, options)) ||
       failed(simplify::simplify(step, simplify::Composites::Leave)))
     return Status::userError(diagnostics.text());
+  c.units.push_back(std::move(unit));
   return Status::ok();
 }
 
 Status addAverages(Compilation &c) {
   DiagnosticText diagnostics(*c.context);
-  func::FuncOp evaluation = graph::stepOf(*c.evaluation);
-  train::evaluateAverages(evaluation, graph::stepOf(*c.module));
+  func::FuncOp evaluation = graph::stepOf(*c.units.back().module);
+  train::evaluateAverages(evaluation, graph::stepOf(c.module()));
   return succeeded(simplify::simplify(evaluation, simplify::Composites::Leave))
              ? Status::ok()
              : Status::userError(diagnostics.text());
-}
-
-Status onEvaluation(Compilation &c, llvm::function_ref<Status(Compilation &)> work) {
-  if (!c.evaluation)
-    return Status::ok();
-  const Attribute device = (*c.module)->getAttr(program::kDevice);
-  const size_t remarks = c.remarks.size();
-  std::swap(c.module, c.evaluation);
-  if (device)
-    (*c.module)->setAttr(program::kDevice, device);
-  Status status = work(c);
-  std::swap(c.module, c.evaluation);
-  c.remarks.erase(c.remarks.begin() + static_cast<std::ptrdiff_t>(remarks), c.remarks.end());
-  return status.withContext("the evaluation of --eval");
 }
 
 // The names of the axes that split each dim.
@@ -65,57 +49,43 @@ static std::vector<std::vector<std::string>> namesOf(const Sharding &layout, con
   return names;
 }
 
-Status planEvaluation(Compilation &c, const planner::StepModel &model) {
-  return onEvaluation(c, [&](Compilation &) -> Status {
-    CLEAVE_TRY_ASSIGN(planner::StepModel evaluation, readModel(*c.module));
-    std::set<std::string> used;
-    for (const planner::Argument &argument : evaluation.arguments)
-      used.insert(argument.name);
-    CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
-    options.mesh = c.decided.mesh;
-    options.memoryBytes = c.decided.budgetBytes;
-    options.memoryOf = memoryOfPrograms(*c.module, evaluation, *c.cluster);
-    nlohmann::json pins = nlohmann::json::array();
-    for (size_t i = 0; i < model.arguments.size(); ++i) {
-      const planner::Argument &argument = model.arguments[i];
-      const planner::ArgumentDecision &decision = c.decided.arguments[i];
-      if (used.contains(argument.name))
-        pins.push_back({{"name", argument.name},
-                        {"layout", namesOf(decision.storage, c.decided.mesh)},
-                        {"use", namesOf(decision.compute, c.decided.mesh)}});
-      else if (argument.role != "input" && argument.role != "label")
-        options.memoryBytes -= planner::localBytes(model.values[size_t(argument.value)],
-                                                   decision.storage, c.decided.mesh);
-    }
-    CLEAVE_TRY_ASSIGN(options.pins, planner::Pins::fromJson(nlohmann::json{{"pins", pins}}.dump()));
-    Result<planner::Plan> plan = planner::planStep(evaluation, *c.cluster, options);
-    if (plan.status().kind() == StatusKind::Infeasible && c.options.leastMemory) {
-      options.memoryBytes = planner::kUnlimitedBytes; // takes more than the least of the training
-      plan = planner::planStep(evaluation, *c.cluster, options);
-    }
-    CLEAVE_TRY(plan.status());
-    shard::annotate(graph::stepOf(*c.module), static_cast<const planner::Decisions &>(*plan));
-    return Status::ok();
-  });
+// The layouts of an argument of the step, as a rule for the same argument of another unit.
+static planner::NamePin pinOf(const planner::Argument &argument,
+                              const planner::ArgumentDecision &decision, const Mesh &mesh) {
+  return {.name = argument.name,
+          .op = "",
+          .layout = namesOf(decision.storage, mesh),
+          .use = namesOf(decision.compute, mesh)};
 }
 
-OwningOpRef<ModuleOp> withEvaluation(const Compilation &c) {
-  OwningOpRef<ModuleOp> whole = ModuleOp(*c.module).clone();
-  if (c.evaluation) {
-    ModuleOp evaluation = ModuleOp(*c.evaluation).clone();
-    evaluation.setSymName(kName);
-    whole->push_back(evaluation);
+Status planEvaluation(Compilation &c, Unit &unit, const planner::StepModel &model) {
+  CLEAVE_TRY_ASSIGN(planner::StepModel evaluation, readModel(*unit.module));
+  std::set<std::string> used;
+  for (const planner::Argument &argument : evaluation.arguments)
+    used.insert(argument.name);
+  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
+  options.mesh = c.decided.mesh;
+  options.memoryBytes = c.decided.budgetBytes;
+  options.memoryOf = memoryOfPrograms(*unit.module, evaluation, *c.cluster);
+  std::vector<planner::NamePin> pins;
+  for (size_t i = 0; i < model.arguments.size(); ++i) {
+    const planner::Argument &argument = model.arguments[i];
+    const planner::ArgumentDecision &decision = c.decided.arguments[i];
+    if (used.contains(argument.name))
+      pins.push_back(pinOf(argument, decision, c.decided.mesh));
+    else if (argument.role != "input" && argument.role != "label")
+      options.memoryBytes -= planner::localBytes(model.values[size_t(argument.value)],
+                                                 decision.storage, c.decided.mesh);
   }
-  return whole;
-}
-
-void takeEvaluation(Compilation &c) {
-  for (ModuleOp nested : llvm::make_early_inc_range(c.module->getOps<ModuleOp>()))
-    if (nested.getSymName() == kName) {
-      nested->remove();
-      nested->removeAttr(SymbolTable::getSymbolAttrName());
-      c.evaluation = nested;
-    }
+  options.pins = planner::Pins::ofRules(std::move(pins));
+  Result<planner::Plan> plan = planner::planStep(evaluation, *c.cluster, options);
+  if (plan.status().kind() == StatusKind::Infeasible && c.options.leastMemory) {
+    options.memoryBytes = planner::kUnlimitedBytes; // takes more than the least of the training
+    plan = planner::planStep(evaluation, *c.cluster, options);
+  }
+  CLEAVE_TRY(plan.status());
+  shard::annotate(graph::stepOf(*unit.module), static_cast<const planner::Decisions &>(*plan));
+  return Status::ok();
 }
 
 } // namespace cleave::driver

@@ -2,7 +2,6 @@
 
 #include "passes/driver/BreakLines.h"
 #include "passes/driver/Diagnostics.h"
-#include "passes/driver/Evaluation.h"
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/Record.h"
 #include "runtime/base/FileWriter.h"
@@ -38,24 +37,48 @@ bool isIrFile(const std::string &path) {
   return false;
 }
 
+// The module of the step with those of the other units inside, by their names; and the reverse.
+static OwningOpRef<ModuleOp> withNestedUnits(const Compilation &c) {
+  OwningOpRef<ModuleOp> whole = c.module().clone();
+  for (const Unit &unit : ArrayRef(c.units).drop_front()) {
+    ModuleOp nested = ModuleOp(unit.module.get()).clone();
+    nested.setSymName(unit.name());
+    whole->push_back(nested);
+  }
+  return whole;
+}
+
+static void takeNestedUnits(Compilation &c) {
+  Unit evaluation{plan::Program::EVALUATION, nullptr};
+  for (ModuleOp nested : llvm::make_early_inc_range(c.module().getOps<ModuleOp>()))
+    if (nested.getSymName() == evaluation.name()) {
+      nested->remove();
+      nested->removeAttr(SymbolTable::getSymbolAttrName());
+      evaluation.module = nested;
+    }
+  if (evaluation.module)
+    c.units.push_back(std::move(evaluation));
+}
+
 Status readIr(Compilation &c) {
   if (c.options.model != "-") { // standard input
     CLEAVE_TRY_ASSIGN(RegularFile file, RegularFile::open(c.options.model));
   }
   DiagnosticText diagnostics(*c.context);
-  c.module = parseSourceFile<ModuleOp>(c.options.model, c.context.get());
-  if (!c.module)
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(c.options.model, c.context.get());
+  if (!module)
     return Status::userError(diagnostics.text());
-  takeEvaluation(c);
-  c.remarks = recordedRemarks(*c.module);
+  c.setModule(std::move(module));
+  takeNestedUnits(c);
+  c.remarks = recordedRemarks(c.module());
   return Status::ok();
 }
 
 Status writeIr(Compilation &c, const std::string &path) {
   constexpr size_t kColumns = 120;
-  CLEAVE_TRY(recordHash(*c.module));
-  OwningOpRef<ModuleOp> whole = c.evaluation ? withEvaluation(c) : OwningOpRef<ModuleOp>();
-  ModuleOp module = whole ? *whole : *c.module;
+  CLEAVE_TRY(recordHash(c.module()));
+  OwningOpRef<ModuleOp> whole = c.units.size() > 1 ? withNestedUnits(c) : OwningOpRef<ModuleOp>();
+  ModuleOp module = whole ? *whole : c.module();
   std::string text;
   llvm::raw_string_ostream out(text);
   module.print(out, OpPrintingFlags().enableDebugInfo(/*enable=*/true, /*prettyForm=*/false));

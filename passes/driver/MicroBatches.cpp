@@ -65,7 +65,7 @@ Result<std::vector<std::string>> batchSymbols(const CompileOptions &options) {
     open.keepSymbols = true;
     open.dumpPhases.clear();
     Compilation c(std::move(open));
-    if (compileTo(c, "import") && isBatch(graph::stepOf(*c.module), symbol))
+    if (compileTo(c, "import") && isBatch(graph::stepOf(c.module()), symbol))
       symbols.push_back(symbol);
   }
   if (symbols.empty())
@@ -215,7 +215,7 @@ static Status chooseCount(Compilation &c, const Batches &batches) {
   c.options.pareto = asked.pareto;
   c.options.whatIf = asked.whatIf;
   if (!asked.dumpPhases.empty() || !asked.pareto.empty() || asked.whatIf) {
-    c.module = nullptr; // the phases run again, for what they write besides the plan
+    c.units.clear(); // the phases run again, for what they write besides the plan
     c.remarks = {c.remarks.back()};
     c.times.clear();
   }

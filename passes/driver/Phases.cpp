@@ -24,6 +24,7 @@
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/PlanPhase.h"
 #include "passes/driver/PlannedProgram.h"
+#include "passes/driver/Units.h"
 #include "passes/driver/Variants.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
@@ -82,11 +83,11 @@ static Result<frontend::Imported> importModel(Compilation &c,
 static Status import(Compilation &c) {
   CLEAVE_TRY_ASSIGN(frontend::ImportOptions options, importOptions(c.options));
   CLEAVE_TRY_ASSIGN(frontend::Imported imported, importModel(c, options));
-  c.module = std::move(imported.module);
+  c.setModule(std::move(imported.module));
   for (const frontend::Remark &remark : imported.remarks)
     if (c.options.train || remark.kind != frontend::Remark::Kind::TrainingWarning)
       c.remarks.push_back({frontend::kindName(remark.kind), remark.name + ": " + remark.text});
-  for (const graph::KnownStrings &known : graph::knownStringsOf(*c.module))
+  for (const graph::KnownStrings &known : graph::knownStringsOf(c.module()))
     c.remarks.push_back({"known", known.name + ": the strings '" +
                                       llvm::join(known.elements, "', '") +
                                       "' follow from the model; no program computes them"});
@@ -94,7 +95,7 @@ static Status import(Compilation &c) {
 }
 
 // The step, from the phase `import` on.
-static func::FuncOp step(Compilation &c) { return graph::stepOf(*c.module); }
+static func::FuncOp step(Compilation &c) { return graph::stepOf(c.module()); }
 
 // Runs `work`, whose errors are the user's mistakes, and whose warnings become remarks.
 static Status reported(Compilation &c, llvm::function_ref<LogicalResult()> work) {
@@ -145,13 +146,13 @@ static void remarkFrozen(Compilation &c) {
 }
 
 // Gives convolutions kernels of their own where the device's library has none, or is not wanted.
-static void chooseConvolutions(Compilation &c, bool isForGpus) {
+static void chooseConvolutions(Compilation &c, func::FuncOp step, bool isForGpus) {
   using decompose::Direct;
   if (!isForGpus && !c.options.directConvolution)
     return;
   const bool all = c.options.directConvolution;
   const int64_t count =
-      decompose::markDirectConvolutions(step(c), all ? Direct::All : Direct::Necessary);
+      decompose::markDirectConvolutions(step, all ? Direct::All : Direct::Necessary);
   if (count > 0)
     c.remarks.push_back(
         {"convolution",
@@ -162,7 +163,7 @@ static void chooseConvolutions(Compilation &c, bool isForGpus) {
 }
 
 // Decides which attention the library of GPUs computes, and says why not the others.
-static void chooseAttention(Compilation &c, bool isForGpus) {
+static void chooseAttention(Compilation &c, func::FuncOp step, bool isForGpus) {
   if (!isForGpus)
     return;
   int64_t library = 0, direct = 0;
@@ -178,8 +179,8 @@ static void chooseAttention(Compilation &c, bool isForGpus) {
     reasons.insert(c.options.directAttention ? "--direct-attention says so"
                                              : graph::AttentionScores(op).libraryRefusal());
   };
-  step(c).walk([&](graph::AttentionOp op) { choose(op); });
-  step(c).walk([&](graph::AttentionGradOp op) { choose(op); });
+  step.walk([&](graph::AttentionOp op) { choose(op); });
+  step.walk([&](graph::AttentionGradOp op) { choose(op); });
   auto remark = [&](int64_t count, const std::string &how) {
     if (count > 0)
       c.remarks.push_back(
@@ -203,7 +204,7 @@ static Status train(Compilation &c) {
   CLEAVE_TRY_ASSIGN(options.precision,
                     precision::parsePolicy(c.options.dtype).withContext("--dtype"));
   if (options.precision.tf32)
-    graph::setF32Products(*c.module, "tf32");
+    graph::setF32Products(c.module(), "tf32");
   precision::Summary summary;
   if (!c.options.train) {
     CLEAVE_TRY(
@@ -223,7 +224,7 @@ static Status train(Compilation &c) {
     options.groups.push_back(std::move(group));
   }
   options.ema = c.options.ema;
-  graph::setOptimizer(*c.module, train::optimizerText(options));
+  graph::setOptimizer(c.module(), train::optimizerText(options));
   options.trainable = c.options.trainable;
   options.freeze = c.options.freeze;
   if (c.options.clipNorm > 0)
@@ -242,40 +243,37 @@ static Status train(Compilation &c) {
   return c.options.evaluateAverages ? addAverages(c) : Status::ok();
 }
 
-static Status makePrimitive(Compilation &c) {
-  analysis::recordVocabularies(step(c));
+static Status makePrimitive(Compilation &c, Unit &unit) {
+  func::FuncOp step = graph::stepOf(*unit.module);
+  analysis::recordVocabularies(step);
   CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
-  decompose::decomposeComposites(step(c), c.options.decomposeAttention ? decompose::keepsNothing
-                                                                       : decompose::keepsKernels);
+  decompose::decomposeComposites(step, c.options.decomposeAttention ? decompose::keepsNothing
+                                                                    : decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
-  CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step(c), simplify::Composites::Leave); }));
-  chooseConvolutions(c, isForGpus);
+  CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step, simplify::Composites::Leave); }));
+  chooseConvolutions(c, step, isForGpus);
   if (isForGpus) {
-    decompose::splitLongReductions(step(c));
-    precision::narrowConvolutionGradients(step(c));
+    decompose::splitLongReductions(step);
+    precision::narrowConvolutionGradients(step);
   }
-  tidy(*c.module);
-  chooseAttention(c, isForGpus);
-  fuse::formGroups(step(c));
-  schedule::orderForMemory(step(c));
+  tidy(*unit.module);
+  chooseAttention(c, step, isForGpus);
+  fuse::formGroups(step);
+  schedule::orderForMemory(step);
   return Status::ok();
 }
 
 static Status primitive(Compilation &c) {
-  CLEAVE_TRY(makePrimitive(c));
-  return onEvaluation(c, makePrimitive);
-}
-
-static Status partitionPlanned(Compilation &c) {
-  CLEAVE_TRY(loadCluster(c));
-  CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
-                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
-  return reported(c, [&] { return partitionStep(*c.module, shared); });
+  return forEachUnit(c, [&](Unit &unit) { return makePrimitive(c, unit); });
 }
 
 static Status partition(Compilation &c) {
-  CLEAVE_TRY(partitionPlanned(c));
-  return onEvaluation(c, partitionPlanned);
+  CLEAVE_TRY(loadCluster(c));
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
+                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
+  return forEachUnit(c, [&](Unit &unit) {
+    return reported(c, [&] { return partitionStep(*unit.module, shared); });
+  });
 }
 
 // --memory least: the evaluation takes more than the least of the training.
@@ -289,16 +287,18 @@ static Status raiseBudget(Compilation &c, uint64_t training) {
 }
 
 static Status program(Compilation &c) {
-  FailureOr<bufferize::ArenaSizes> memory = failure();
   DiagnosticText diagnostics(*c.context);
-  memory =
-      bufferize::bufferize(*c.module, c.evaluation ? graph::stepOf(*c.evaluation) : func::FuncOp());
+  func::FuncOp evaluation;
+  for (Unit &unit : c.units)
+    if (unit.kind == plan::Program::EVALUATION)
+      evaluation = graph::stepOf(*unit.module);
+  const FailureOr<bufferize::ArenaSizes> memory = bufferize::bufferize(c.module(), evaluation);
   if (failed(memory))
     return Status::defect(diagnostics.text());
-  c.evaluation = nullptr;
-  schedule::assignQueues(*c.module);
+  c.units.resize(1);
+  schedule::assignQueues(c.module());
   c.arenaBytes = 0;
-  for (auto program : c.module->getOps<program::ProgramOp>())
+  for (auto program : c.module().getOps<program::ProgramOp>())
     c.arenaBytes = std::max(c.arenaBytes, static_cast<uint64_t>(program.getArena().getBytes()));
   c.peakBytes = memory->peak;
   const auto budget = static_cast<uint64_t>(c.decided.budgetBytes);
@@ -315,8 +315,8 @@ static Status program(Compilation &c) {
 static Status artifact(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(std::vector<plan::Module> modules, compileModules(c));
-  const char *device = program::isForGpus(*c.module) ? artifact::kCuda : artifact::kCpu;
-  CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(*c.module, device, std::move(modules)));
+  const char *device = program::isForGpus(c.module()) ? artifact::kCuda : artifact::kCpu;
+  CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(c.module(), device, std::move(modules)));
   return completePlan(c);
 }
 
@@ -327,24 +327,21 @@ static Status promised(Compilation &c, llvm::function_ref<LogicalResult()> check
 }
 
 template <LogicalResult (*check)(ModuleOp)> static Status verifyPromise(Compilation &c) {
-  return promised(c, [&] { return check(*c.module); });
-}
-
-// The same of the step and its evaluation.
-template <LogicalResult (*check)(ModuleOp)> static Status verifyBoth(Compilation &c) {
-  CLEAVE_TRY(verifyPromise<check>(c));
-  return onEvaluation(c, verifyPromise<check>);
+  return forEachUnit(c,
+                     [&](Unit &unit) { return promised(c, [&] { return check(*unit.module); }); });
 }
 
 static Status verifyForward(Compilation &c) {
-  return promised(c, [&] { return promise::checkForward(*c.module, c.options.train); });
+  return promised(c, [&] { return promise::checkForward(c.module(), c.options.train); });
 }
 
 static Status verifyTrain(Compilation &c) {
-  CLEAVE_TRY(c.options.train ? verifyPromise<promise::checkTrain>(c) : verifyForward(c));
-  return onEvaluation(c, [](Compilation &evaluation) {
-    return promised(evaluation,
-                    [&] { return promise::checkForward(*evaluation.module, /*trains=*/false); });
+  return forEachUnit(c, [&](Unit &unit) {
+    const bool trains = c.options.train && unit.kind == plan::Program::STEP;
+    return promised(c, [&] {
+      return trains ? promise::checkTrain(*unit.module)
+                    : promise::checkForward(*unit.module, /*trains=*/false);
+    });
   });
 }
 
@@ -371,11 +368,11 @@ static const Phase kPhases[] = {
     {"forward", "the same in canonical form", forward, verifyForward},
     {"train", "loss, gradients and optimizer added: one whole training step", train, verifyTrain},
     {"primitive", "composites decomposed, ops that become one kernel grouped, in their final order",
-     primitive, verifyBoth<promise::checkPrimitive>},
+     primitive, verifyPromise<promise::checkPrimitive>},
     {"planned", "every op and argument annotated with its split over the mesh", runPlanPhase,
-     verifyBoth<promise::checkPlanned>},
+     verifyPromise<promise::checkPlanned>},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition,
-     verifyBoth<promise::checkPartitioned>},
+     verifyPromise<promise::checkPartitioned>},
     {"program", "one rank's instructions on buffers at fixed offsets", program, verifyProgram},
     {"artifact", "kernels compiled, everything in one plan", artifact, verifyArtifact},
 };

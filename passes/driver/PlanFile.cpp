@@ -31,13 +31,13 @@ Status recordHash(ModuleOp module) {
 // The further names of tied parameters.
 static void addOtherNames(Compilation &c) {
   for (plan::Tensor &tensor : *c.plan.mutable_tensors())
-    for (std::string &other : graph::otherNamesOf(*c.module, tensor.name()))
+    for (std::string &other : graph::otherNamesOf(c.module(), tensor.name()))
       tensor.add_other_names(std::move(other));
 }
 
 static Status addSource(Compilation &c) {
-  CLEAVE_TRY(recordHash(*c.module));
-  if (std::optional<graph::SourceModel> model = graph::sourceModelOf(*c.module)) {
+  CLEAVE_TRY(recordHash(c.module()));
+  if (std::optional<graph::SourceModel> model = graph::sourceModelOf(c.module())) {
     c.plan.mutable_source()->set_path(model->path);
     c.plan.mutable_source()->set_bytes(model->bytes);
     c.plan.mutable_source()->set_sha256(model->sha256);
@@ -81,7 +81,7 @@ static void addPrediction(Compilation &c) {
 
 // What --dtype tf32 means for this plan.
 static void addTf32Remark(Compilation &c) {
-  if (graph::f32Products(*c.module) != "tf32")
+  if (graph::f32Products(c.module()) != "tf32")
     return;
   int64_t count = 0;
   for (const plan::Segment &segment : artifact::stepOf(c.plan, 0).segments())
@@ -103,16 +103,16 @@ static void addRemarks(Compilation &c) {
 Status completePlan(Compilation &c) {
   c.plan.set_producer("cleave " CLEAVE_VERSION);
   c.plan.set_command_line(c.options.commandLine);
-  c.plan.set_optimizer(graph::optimizerOf(*c.module));
-  c.plan.set_no_padding(graph::noPaddingOf(*c.module));
+  c.plan.set_optimizer(graph::optimizerOf(c.module()));
+  c.plan.set_no_padding(graph::noPaddingOf(c.module()));
   CLEAVE_TRY(addSource(c));
   addOtherNames(c);
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
-  mesh::MeshAttr mesh = mesh::meshOf(*c.module);
+  mesh::MeshAttr mesh = mesh::meshOf(c.module());
   predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
-                      attentionKernels(*c.module));
-  addRecordedDecisions(*c.module, c.plan);
+                      attentionKernels(c.module()));
+  addRecordedDecisions(c.module(), c.plan);
   addPrediction(c);
   addRemarks(c);
   return Status::ok();

@@ -63,7 +63,7 @@ Result<plan::Plan> planOfIr(const std::string &path) {
   options.model = path;
   Compilation c(std::move(options));
   CLEAVE_TRY(readIr(c));
-  mesh::MeshAttr attr = mesh::meshOf(*c.module);
+  mesh::MeshAttr attr = mesh::meshOf(c.module());
   if (!attr)
     return Status::userError("'", path, "' is IR of a phase before the planner, found no mesh; ",
                              "cleave-compile --stop-after planned writes IR with decisions");
@@ -73,14 +73,14 @@ Result<plan::Plan> planOfIr(const std::string &path) {
     plan.add_mesh()->set_name(axis.name);
     plan.mutable_mesh()->rbegin()->set_size(static_cast<uint32_t>(axis.size));
   }
-  plan.set_optimizer(graph::optimizerOf(*c.module));
-  plan.set_no_padding(graph::noPaddingOf(*c.module));
+  plan.set_optimizer(graph::optimizerOf(c.module()));
+  plan.set_no_padding(graph::noPaddingOf(c.module()));
   plan.set_trains(!plan.optimizer().empty());
-  addSource(*c.module, plan);
-  if (func::FuncOp step = graph::stepOf(*c.module))
+  addSource(c.module(), plan);
+  if (func::FuncOp step = graph::stepOf(c.module()))
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
       addTensor(step, i, mesh, plan);
-  addRecordedDecisions(*c.module, plan);
+  addRecordedDecisions(c.module(), plan);
   for (const Remark &remark : c.remarks)
     addDecision(plan, remark.kind, "remark", "", remark.text);
   return plan;

@@ -9,6 +9,7 @@
 #include "passes/driver/LeastRanks.h"
 #include "passes/driver/Pareto.h"
 #include "passes/driver/Record.h"
+#include "passes/driver/Units.h"
 #include "passes/driver/WaysOut.h"
 #include "passes/driver/WhatIf.h"
 #include "passes/shard/Annotate.h"
@@ -42,16 +43,16 @@ static Result<Decided> decide(Compilation &c) {
     };
   if (!c.options.problem.empty())
     CLEAVE_TRY(
-        writeProblem(c.options.problem, *c.module, *c.cluster, options).withContext("--problem"));
+        writeProblem(c.options.problem, c.module(), *c.cluster, options).withContext("--problem"));
   if (!c.options.solution.empty() && c.options.leastMemory)
     return Status::userError("--solution: its memory is known, so --memory least has nothing to "
                              "search; leave one of them out");
   if (!c.options.solution.empty())
-    return decideAsGiven(c.options.solution, *c.module, *c.cluster, std::move(options))
+    return decideAsGiven(c.options.solution, c.module(), *c.cluster, std::move(options))
         .withContext("--solution");
   if (!c.options.leastMemory)
-    return decideOrRefuse(*c.module, *c.cluster, std::move(options));
-  CLEAVE_TRY_ASSIGN(LeastMemory least, leastMemory(*c.module, *c.cluster, std::move(options)));
+    return decideOrRefuse(c.module(), *c.cluster, std::move(options));
+  CLEAVE_TRY_ASSIGN(LeastMemory least, leastMemory(c.module(), *c.cluster, std::move(options)));
   c.options.memoryBytes = static_cast<uint64_t>(least.bytes);
   c.remarks.push_back({"memory", least.remark});
   return std::move(least.decided);
@@ -87,17 +88,20 @@ Status runPlanPhase(Compilation &c) {
   if (c.options.whatIf) {
     CLEAVE_TRY_ASSIGN(c.variants, whatIf(variants, c.options, decided->plan));
   }
-  c.module = std::move(decided->module);
+  c.setModule(std::move(decided->module));
   c.decided = std::move(decided->plan);
   if (!decided->recomputation.empty())
     c.remarks.push_back({"recompute", decided->recomputation});
   if (!c.options.dumpPhases.empty())
     CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.decided, decided->model));
-  shard::annotate(graph::stepOf(*c.module), c.decided);
+  shard::annotate(graph::stepOf(c.module()), c.decided);
   plan::Plan described;
   CLEAVE_TRY(describePlan(c, decided->model, described));
-  recordDecisions(*c.module, described);
-  return planEvaluation(c, decided->model);
+  recordDecisions(c.module(), described);
+  return forEachUnit(c, [&](Unit &unit) {
+    return unit.kind == plan::Program::STEP ? Status::ok()
+                                            : planEvaluation(c, unit, decided->model);
+  });
 }
 
 } // namespace cleave::driver

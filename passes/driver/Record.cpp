@@ -14,9 +14,9 @@ void recordProgress(Compilation &c, const char *phase) {
   SmallVector<Attribute> remarks;
   for (const Remark &remark : c.remarks)
     remarks.push_back(b.getStrArrayAttr({remark.kind, remark.text}));
-  (*c.module)->setAttr(kPhase, b.getStringAttr(phase));
+  c.module()->setAttr(kPhase, b.getStringAttr(phase));
   if (!remarks.empty())
-    (*c.module)->setAttr(kRemarks, b.getArrayAttr(remarks));
+    c.module()->setAttr(kRemarks, b.getArrayAttr(remarks));
 }
 
 void dropProgress(ModuleOp module) {

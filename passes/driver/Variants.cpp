@@ -16,7 +16,7 @@ Status loadCluster(Compilation &c) {
   if (c.cluster)
     return Status::ok();
   CLEAVE_TRY_ASSIGN(c.cluster, cluster::findCluster(c.options.cluster).withContext("--cluster"));
-  auto rate = c.cluster->compute.find(graph::f32Products(*c.module).str());
+  auto rate = c.cluster->compute.find(graph::f32Products(c.module()).str());
   if (rate != c.cluster->compute.end())
     c.cluster->compute["f32"] = rate->second;
   return setDevice(c);
@@ -34,7 +34,7 @@ Result<planner::PlannerOptions> plannerOptions(const CompileOptions &options,
 Result<ModuleOp> Variants::moduleOf(const CompileOptions &options) {
   CLEAVE_TRY(loadCluster(c_));
   if (options.symbols == c_.options.symbols && options.accumulate == c_.options.accumulate)
-    return *c_.module;
+    return c_.module();
   std::unique_ptr<Compilation> &other = others_[options.accumulate];
   if (!other) {
     CompileOptions plain = options;
@@ -43,7 +43,7 @@ Result<ModuleOp> Variants::moduleOf(const CompileOptions &options) {
     CLEAVE_TRY(compileTo(*next, "primitive"));
     other = std::move(next);
   }
-  return *other->module;
+  return other->module();
 }
 
 Result<int64_t> Variants::budget(const CompileOptions &options) {

@@ -92,7 +92,7 @@ double profileSeconds(const std::string &path, bool train, bool hasNumbers, int6
     std::fprintf(stderr, "%s\n", status.message().c_str());
     std::exit(1);
   }
-  profile::Profile found = profile::profileStep(graph::stepOf(*compilation.module));
+  profile::Profile found = profile::profileStep(graph::stepOf(compilation.module()));
   double spent = seconds() - begin;
   if (found.total.parameters != Polynomial(parameters)) {
     std::fprintf(stderr, "found %s parameters, expected %lld\n",

@@ -64,7 +64,7 @@ static Result<profile::Profile> profileModel(CompileOptions options) {
   for (const driver::Remark &remark : compilation.remarks)
     if (remark.kind == "warning")
       std::cerr << remark.kind << ": " << remark.text << "\n";
-  return profile::profileStep(graph::stepOf(*compilation.module));
+  return profile::profileStep(graph::stepOf(compilation.module()));
 }
 
 static Status print(profile::Profile found, const ViewOptions &view, const std::string &title) {

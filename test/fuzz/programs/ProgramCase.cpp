@@ -42,14 +42,14 @@ class ProgramCheck {
 public:
   ProgramCheck(const std::string &text, int64_t *count)
       : spec_(specOf(text)), count_(count), compilation_(optionsOf(spec_)) {
-    compilation_.module = parseSourceString<ModuleOp>(text, compilation_.context.get());
+    compilation_.setModule(parseSourceString<ModuleOp>(text, compilation_.context.get()));
   }
 
   std::string run() {
-    if (!compilation_.module)
+    if (!compilation_.module())
       return "the case does not parse";
     // Gradients pass through casts to 16-bit floats, in which differences vanish.
-    std::string source = printed(*compilation_.module);
+    std::string source = printed(compilation_.module());
     bool isSmooth = source.find("stop_gradient") == std::string::npos &&
                     source.find("f16>") == std::string::npos;
     std::map<std::string, int64_t> classes = labelClasses();
@@ -62,7 +62,7 @@ public:
     }
     if (!status)
       return "phases: " + status.message();
-    func::FuncOp step = graph::stepOf(*compilation_.module);
+    func::FuncOp step = graph::stepOf(compilation_.module());
     ProgramData data(step, classes, spec_.seed);
     Result<std::vector<StepResults>> expected = interpretSteps(step, data, spec_);
     if (!expected)
@@ -73,7 +73,7 @@ public:
     if (Status primitive = runPhase("primitive"); !primitive)
       return "phases: " + primitive.message();
     ++counted(Counted::Programs);
-    std::string text = printed(*compilation_.module);
+    std::string text = printed(compilation_.module());
     for (const PlanSpec &plan : spec_.plans)
       if (std::string wrong = checkPlan(text, plan, data, *expected); !wrong.empty())
         return "plan " + plan.mesh + ": " + wrong;
@@ -98,15 +98,15 @@ private:
     Result<size_t> number = driver::findPhase(name);
     CLEAVE_TRY(driver::phases()[*number].run(compilation_));
     driver::DiagnosticText diagnostics(*compilation_.context);
-    return succeeded(verify(*compilation_.module)) ? Status::ok()
-                                                   : Status::defect(diagnostics.text());
+    return succeeded(verify(compilation_.module())) ? Status::ok()
+                                                    : Status::defect(diagnostics.text());
   }
 
   // The numbers of classes of the labels of cross entropies: the sizes of the last dims of the
   // outputs.
   std::map<std::string, int64_t> labelClasses() {
     std::map<std::string, int64_t> classes;
-    func::FuncOp step = graph::stepOf(*compilation_.module);
+    func::FuncOp step = graph::stepOf(compilation_.module());
     for (unsigned i = 0; i < step.getNumResults(); ++i)
       if (auto type = dyn_cast<RankedTensorType>(step.getResultTypes()[i]);
           type && type.getRank() > 0)

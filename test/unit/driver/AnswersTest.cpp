@@ -46,7 +46,7 @@ struct Planned {
     c.options.output = "-";
     if (!c.options.microBatch.empty())
       CLEAVE_TRY(cutBatch(c));
-    return c.module ? Status::ok() : compileTo(c, "planned");
+    return c.module() ? Status::ok() : compileTo(c, "planned");
   }
 };
 

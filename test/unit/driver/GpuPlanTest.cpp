@@ -136,7 +136,7 @@ AttentionCounts countAttention(const driver::CompileOptions &options, std::strin
   driver::Compilation c(options);
   REQUIRE(driver::compileTo(c, "artifact").isOk());
   AttentionCounts counts;
-  c.module->walk([&](mlir::Operation *op) {
+  c.module().walk([&](mlir::Operation *op) {
     if (mlir::isa<graph::AttentionOp, graph::AttentionGradOp>(op))
       counts.kernels += mlir::isa<program::KernelOp>(op->getParentOp());
     if (auto attention = mlir::dyn_cast<program::AttentionOp>(op)) {

@@ -248,7 +248,7 @@ static plan::Plan checkSteps(const ModelCase &model, int steps, const std::strin
                              bool decomposesAttention = true) {
   auto gpu = compiled(model, "cuda:sm_90", dtype, decomposesAttention, direct),
        cpu = compiled(model, "cpu", dtype, decomposesAttention);
-  mlir::SmallVector<program::KernelOp> kernels(gpu->module->getOps<program::KernelOp>());
+  mlir::SmallVector<program::KernelOp> kernels(gpu->module().getOps<program::KernelOp>());
   Result<codegen::GpuIr> ir = codegen::lowerForGpu(kernels, "sm_90");
   REQUIRE(ir.isOk());
   StepRunner threads(gpu->plan,

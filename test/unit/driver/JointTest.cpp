@@ -45,13 +45,13 @@ public:
         mesh_(*parseMesh(mesh)) {
     REQUIRE(driver::compileTo(compilation_, "primitive").isOk());
     shared_ = *cluster::forRanks(*cluster::findCluster("h100-node"), ranks);
-    model_ = modelOf(*compilation_.module);
+    model_ = modelOf(compilation_.module());
   }
 
   // Adds the plans with these fates: the fastest one, and some in less and less memory.
   void add(Fates fates) {
     normalise(model_, fates);
-    mlir::OwningOpRef<mlir::ModuleOp> module = compilation_.module->clone();
+    mlir::OwningOpRef<mlir::ModuleOp> module = compilation_.module().clone();
     remat::realise(graph::stepOf(*module), model_, fates);
     const StepModel model = modelOf(*module);
     Costs costs(model, shared_, mesh_);

@@ -21,14 +21,14 @@ constexpr double kWithin = 0.01;
 
 // The predicted seconds of all instructions of a step. Kernels are not compiled for this.
 double secondsOfProgram(driver::Compilation &c) {
-  c.module->walk([&](program::KernelOp kernel) {
+  c.module().walk([&](program::KernelOp kernel) {
     kernel.setExtentAttr(mlir::IntegerAttr::get(mlir::IntegerType::get(c.context.get(), 64), 1));
   });
-  auto plan = artifact::exportPlan(*c.module, "cpu", {});
+  auto plan = artifact::exportPlan(c.module(), "cpu", {});
   INFO((plan ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   driver::predictInstructions(*plan, *cluster::forRanks(*c.cluster, c.options.ranks),
-                              c.decided.mesh, driver::attentionKernels(*c.module));
+                              c.decided.mesh, driver::attentionKernels(c.module()));
   return driver::secondsOfStep(plan->programs(0));
 }
 

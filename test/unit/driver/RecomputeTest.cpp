@@ -137,7 +137,7 @@ TEST_CASE("axes of plans with repetitions are named by what they split") {
     REQUIRE(driver::compileTo(c, "planned").isOk());
     const planner::Plan &plan = c.decided;
     CHECK(!plan.repetitions.empty());
-    const Result<planner::StepModel> model = driver::readModel(*c.module);
+    const Result<planner::StepModel> model = driver::readModel(c.module());
     REQUIRE(model.isOk());
     CHECK(plan.mesh == planner::namedByUse(plan.mesh, planner::axisUses(*model, plan, {})));
     const auto count =

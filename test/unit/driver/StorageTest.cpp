@@ -49,7 +49,7 @@ Storage storageIn(driver::CompileOptions options, uint64_t memory) {
   const Status status = driver::compileTo(c, "planned");
   INFO((status ? "" : status.message()));
   REQUIRE(status.isOk());
-  auto model = planner::readStep(graph::stepOf(*c.module));
+  auto model = planner::readStep(graph::stepOf(c.module()));
   REQUIRE(mlir::succeeded(model));
   std::map<int, std::set<planner::Part>> gathered; // per value
   for (const planner::LayoutChange &change : planner::layoutChanges(*model, c.decided))

@@ -28,7 +28,7 @@ inline Profile profileOf(const onnx::Model &model, driver::CompileOptions option
   std::filesystem::remove(path);
   INFO(status.message());
   REQUIRE(status.isOk());
-  return profileStep(graph::stepOf(*compilation.module));
+  return profileStep(graph::stepOf(compilation.module()));
 }
 
 inline onnx::Model zooModel(const std::string &name,
