@@ -112,6 +112,7 @@ private:
     setRanks(*out_, rankCount(plan_));
     if (std::optional<ArrayRef<int64_t>> ranks = program.getRanks())
       out_->mutable_ranks()->Assign(ranks->begin(), ranks->end());
+    out_->set_no_padding(program.getNoPadding().value_or("").str());
     CLEAVE_TRY(addKernels(program));
     plan::Arena *arena = out_->add_arenas();
     arena->set_space(plan::DEVICE);

@@ -63,6 +63,16 @@ std::string optimizerOf(ModuleOp module) {
   return text ? text.str() : "";
 }
 
+StringRef nameOf(Location location) {
+  StringRef name;
+  location->walk([&](Location at) {
+    if (auto named = dyn_cast<NameLoc>(at))
+      name = named.getName();
+    return name.empty() ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return name;
+}
+
 void setNoPadding(ModuleOp module, const std::string &reason) {
   if (!reason.empty())
     module->setAttr(kNoPadding, StringAttr::get(module.getContext(), reason));

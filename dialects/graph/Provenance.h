@@ -27,6 +27,9 @@ std::optional<SourceModel> sourceModelOf(mlir::ModuleOp module);
 // Whether an attribute is a graph.source (Step.h): a dictionary of the form of a TensorOrigin or a
 // RandomOrigin.
 bool isOrigin(mlir::Attribute attribute);
+// The innermost name of a location, that of an op in the user's model; empty if it has none.
+llvm::StringRef nameOf(mlir::Location location);
+
 // Whether the values of this origin are in a file.
 bool isInFile(mlir::Attribute origin);
 
@@ -34,8 +37,8 @@ bool isInFile(mlir::Attribute origin);
 void setOptimizer(mlir::ModuleOp module, const std::string &optimizer);
 std::string optimizerOf(mlir::ModuleOp module);
 
-// graph.no_padding: why a training step may not be completed by samples whose labels are ignored;
-// empty if it may.
+// graph.no_padding: why the micro-batches of a training step or an evaluation may not be completed
+// by samples whose labels are ignored; empty if they may.
 void setNoPadding(mlir::ModuleOp module, const std::string &reason);
 std::string noPaddingOf(mlir::ModuleOp module);
 

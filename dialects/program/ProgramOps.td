@@ -85,6 +85,8 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
     the same persistent buffers (parameters, states, constants, hyperparameters, coordinates) at the
     same offsets.
 
+    `no_padding` says why its micro-batches may not be filled up with samples that no label counts.
+
     (C1) `schedule` has an even number of entries.
     (C2) Each segment of it is the index of a program.segment in the body.
     (C3) Each program.buffer of the body ends within the arena.
@@ -100,7 +102,8 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
   }];
   let arguments = (ins Program_ArenaAttr:$arena, DenseI64ArrayAttr:$schedule,
                        DefaultValuedAttr<Program_KindAttr, "::cleave::program::Kind::Step">:$kind,
-                       OptionalAttr<DenseI64ArrayAttr>:$ranks);
+                       OptionalAttr<DenseI64ArrayAttr>:$ranks,
+                       OptionalAttr<StrAttr>:$no_padding);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $arena `schedule` $schedule (`of` $kind^)? (`ranks` $ranks^)? attr-dict-with-keyword $body

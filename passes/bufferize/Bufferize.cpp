@@ -1,6 +1,7 @@
 // Lowers the step, then computes lifetimes and places the buffers.
 #include "passes/bufferize/Bufferize.h"
 
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/Offsets.h"
 #include "passes/bufferize/StepLowering.h"
@@ -37,6 +38,12 @@ ArenaSizes setOffsets(program::ProgramOp program, ArrayRef<program::BufferOp> bu
   program.setArenaAttr(
       program::ArenaAttr::get(program.getContext(), placement.bytes, placement.peak));
   return {placement.bytes, placement.peak};
+}
+
+// Takes over what the step's module says of padding.
+void setNoPadding(func::FuncOp step, program::ProgramOp program) {
+  if (std::string reason = graph::noPaddingOf(step->getParentOfType<ModuleOp>()); !reason.empty())
+    program.setNoPadding(reason);
 }
 
 // The persistent buffers of a program, or its others.
@@ -76,6 +83,7 @@ LogicalResult addEvaluation(func::FuncOp evaluation, ModuleOp module, ProgramTab
                             ProgramBuilder &step) {
   ProgramBuilder builder(module, tables, program::Kind::Evaluation);
   builder.share(step.program());
+  setNoPadding(evaluation, builder.program());
   if (failed(StepLowering(evaluation, builder).run()))
     return failure();
   evaluation.erase();
@@ -100,6 +108,7 @@ FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
     return module.emitError("has no function @step to bufferize");
   ProgramTables tables;
   ProgramBuilder builder(module, tables);
+  setNoPadding(step, builder.program());
   if (failed(StepLowering(step, builder).run()))
     return failure();
   step.erase();

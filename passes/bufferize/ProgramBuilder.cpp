@@ -3,6 +3,7 @@
 
 #include "compiler/analysis/Identity.h"
 #include "dialects/graph/Cost.h"
+#include "dialects/graph/Provenance.h"
 #include "runtime/base/Concat.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -16,8 +17,8 @@ ProgramBuilder::ProgramBuilder(ModuleOp module, ProgramTables &tables, program::
     : module_(module), tables_(tables), b_(module.getContext()), loc_(module.getLoc()) {
   b_.setInsertionPointToEnd(module.getBody());
   auto arena = program::ArenaAttr::get(b_.getContext(), 0, 0);
-  program_ =
-      program::ProgramOp::create(b_, loc_, arena, ArrayRef<int64_t>(), kind, DenseI64ArrayAttr());
+  program_ = program::ProgramOp::create(b_, loc_, arena, ArrayRef<int64_t>(), kind,
+                                        DenseI64ArrayAttr(), StringAttr());
   program_.getBody().emplaceBlock();
   b_.setInsertionPoint(*module.getOps<program::ProgramOp>().begin());
 }
@@ -30,19 +31,8 @@ void ProgramBuilder::share(program::ProgramOp other) {
       lastBuffer_ = inside.clone(*buffer);
 }
 
-// The innermost name of a location.
-static StringRef nameOfLocation(Location location) {
-  StringRef name;
-  location->walk([&](Location at) {
-    if (auto named = dyn_cast<NameLoc>(at))
-      name = named.getName();
-    return name.empty() ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return name;
-}
-
 void ProgramBuilder::setSource(Operation *op) {
-  StringRef name = op ? nameOfLocation(op->getLoc()) : StringRef();
+  StringRef name = op ? graph::nameOf(op->getLoc()) : StringRef();
   source_ = name.empty() ? StringAttr() : b_.getStringAttr(name);
   sourceOp_ = op;
 }

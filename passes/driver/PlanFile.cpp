@@ -104,7 +104,6 @@ Status completePlan(Compilation &c) {
   c.plan.set_producer("cleave " CLEAVE_VERSION);
   c.plan.set_command_line(c.options.commandLine);
   c.plan.set_optimizer(graph::optimizerOf(c.module()));
-  c.plan.set_no_padding(graph::noPaddingOf(c.module()));
   CLEAVE_TRY(addSource(c));
   addOtherNames(c);
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,

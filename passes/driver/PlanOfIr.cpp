@@ -74,7 +74,6 @@ Result<plan::Plan> planOfIr(const std::string &path) {
     plan.mutable_mesh()->rbegin()->set_size(static_cast<uint32_t>(axis.size));
   }
   plan.set_optimizer(graph::optimizerOf(c.module()));
-  plan.set_no_padding(graph::noPaddingOf(c.module()));
   plan.set_trains(!plan.optimizer().empty());
   addSource(c.module(), plan);
   if (func::FuncOp step = graph::stepOf(c.module()))

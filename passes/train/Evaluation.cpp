@@ -1,6 +1,7 @@
 // Builds the evaluation of a step.
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Formula.h"
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/StopGradient.h"
 #include "passes/precision/Precision.h"
@@ -44,6 +45,8 @@ static void makeStatesConstant(func::FuncOp step) {
 
 LogicalResult buildEvaluation(func::FuncOp step, const TrainOptions &options) {
   freezeBatchNorm(step);
+  setNoPadding(step->getParentOfType<ModuleOp>(),
+               whyNotPadded(step, options.losses, /*isEvaluation=*/true));
   OpBuilder b(step.getBody().front().getTerminator());
   if (failed(buildMetrics(b, step, options.losses)) ||
       failed(precision::applyPolicy(step, options.precision)))

@@ -13,27 +13,35 @@ using namespace cleave::graph;
 
 namespace cleave::train {
 
-// The output that a loss names: by its name, by its number among the outputs, or the only one. Sets
-// `name` to its name. Null after an error.
-static Value findOutput(func::FuncOp step, std::string &name) {
+static std::vector<unsigned> outputsOf(func::FuncOp step) {
   std::vector<unsigned> outputs;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (resultRole(step, i) == "output")
+      outputs.push_back(i);
+  return outputs;
+}
+
+std::optional<unsigned> outputNamed(func::FuncOp step, StringRef name) {
+  const std::vector<unsigned> outputs = outputsOf(step);
+  for (unsigned output : outputs)
+    if (resultName(step, output) == name)
+      return output;
+  size_t number = 0;
+  if (name.empty() ? outputs.size() == 1
+                   : llvm::to_integer(name, number, 10) && number < outputs.size())
+    return outputs[number];
+  return std::nullopt;
+}
+
+// The output that a loss names; sets `name` to its name. Null after an error.
+static Value findOutput(func::FuncOp step, std::string &name) {
+  if (std::optional<unsigned> output = outputNamed(step, name)) {
+    name = resultName(step, *output).str();
+    return step.getBody().front().getTerminator()->getOperand(*output);
+  }
   std::string known;
-  for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    if (resultRole(step, i) != "output")
-      continue;
-    outputs.push_back(i);
-    known += (known.empty() ? "" : ", ") + resultName(step, i).str();
-  }
-  auto named = llvm::find_if(outputs, [&](unsigned i) { return resultName(step, i) == name; });
-  auto position = static_cast<size_t>(named - outputs.begin());
-  if (name.empty() && outputs.size() == 1)
-    position = 0;
-  else if (size_t number; named == outputs.end() && llvm::to_integer(name, number, 10))
-    position = number;
-  if (position < outputs.size()) {
-    name = resultName(step, outputs[position]).str();
-    return step.getBody().front().getTerminator()->getOperand(outputs[position]);
-  }
+  for (unsigned output : outputsOf(step))
+    known += (known.empty() ? "" : ", ") + resultName(step, output).str();
   if (name.empty())
     emitError(step.getLoc()) << "the loss names no output, but the model has several: " << known
                              << "; choose one: KIND:OUTPUT";

@@ -1,5 +1,7 @@
 // Whether the last step of an epoch may be completed by samples whose labels are ignored.
+#include "compiler/analysis/Samples.h"
 #include "dialects/graph/FedArguments.h"
+#include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "passes/train/Parts.h"
 
@@ -25,7 +27,22 @@ static std::string stateOfInputs(func::FuncOp step) {
   return "";
 }
 
-std::string whyNotPadded(func::FuncOp step, const std::vector<LossOption> &losses) {
+// The name of the op in the model at which samples meet whose outputs a loss reads; empty if there
+// is none.
+static std::string meetingOf(func::FuncOp step, const std::vector<LossOption> &losses) {
+  const analysis::Samples samples(step);
+  Operation *end = step.getBody().front().getTerminator();
+  for (const LossOption &loss : losses)
+    if (std::optional<unsigned> output = outputNamed(step, loss.output))
+      if (Operation *meeting = samples.meetingOf(end->getOperand(*output))) {
+        const std::string name = graph::nameOf(meeting->getLoc()).str();
+        return name.empty() ? meeting->getName().stripDialect().str() : name;
+      }
+  return "";
+}
+
+std::string whyNotPadded(func::FuncOp step, const std::vector<LossOption> &losses,
+                         bool isEvaluation) {
   for (const LossOption &loss : losses)
     if (loss.kind == LossOption::Kind::Output)
       return concat("the loss output", loss.output.empty() ? "" : ":", loss.output,
@@ -33,8 +50,10 @@ std::string whyNotPadded(func::FuncOp step, const std::vector<LossOption> &losse
   if (!step.getOps<BatchNormOp>().empty())
     return "batch norms count every sample in their statistics, unless --batch-norm frozen was "
            "given to cleave-compile";
-  const std::string state = stateOfInputs(step);
-  return state.empty() ? "" : concat("the model computes its state `", state, "` of every sample");
+  if (const std::string state = isEvaluation ? "" : stateOfInputs(step); !state.empty())
+    return concat("the model computes its state `", state, "` of every sample");
+  const std::string meeting = meetingOf(step, losses);
+  return meeting.empty() ? "" : concat("samples depend on one another since `", meeting, "`");
 }
 
 } // namespace cleave::train

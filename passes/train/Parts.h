@@ -28,9 +28,14 @@ void buildDropout(mlir::func::FuncOp step);
 mlir::Value buildLoss(mlir::OpBuilder &b, mlir::func::FuncOp step,
                       const std::vector<LossOption> &losses, int64_t microBatches);
 
-// Why a step of this model may not be completed by samples whose labels are ignored: something else
-// counts them. Empty: nothing does.
-std::string whyNotPadded(mlir::func::FuncOp step, const std::vector<LossOption> &losses);
+// The output that a loss names: by its name, by its number among the outputs, or the only one. The
+// number of a result of the step; nothing if there is none.
+std::optional<unsigned> outputNamed(mlir::func::FuncOp step, mlir::StringRef name);
+
+// Why a step or an evaluation of this model may not be completed by samples whose labels are
+// ignored: something else counts them. Empty: nothing does.
+std::string whyNotPadded(mlir::func::FuncOp step, const std::vector<LossOption> &losses,
+                         bool isEvaluation = false);
 
 // The same losses one by one: results of the step that say how good it is (buildEvaluation). Fails
 // after an error was reported.

@@ -90,6 +90,26 @@ class Labels(fixture.Plans):
         self.refuses(cleave.tool("cleave-run", plan, "--data", cleave.GOLDEN / "image.npz", "--last-batch", "pad"),
                      "--last-batch pad: batch norms count every sample", "--batch-norm frozen", "use --last-batch drop or wrap")
 
+    def test_padding_is_refused_where_samples_depend_on_one_another(self):
+        """The scores of a sample are less than its own numbers by the mean of all samples."""
+        (self.folder / "mixing.mlir").write_text("""func.func @step(%x: tensor<8x7xf32> {graph.name = "x", graph.role = "input"},
+            %w: tensor<7xf32> {graph.name = "w", graph.role = "parameter", graph.source = {fill = 2.0 : f64}})
+            -> (tensor<8x7xf32> {graph.name = "logits", graph.role = "output"}) {
+          %sum = graph.reduce sum %x over [0] : tensor<8x7xf32> -> tensor<7xf32>
+          %0 = graph.mul %sum, %w : tensor<7xf32>
+          %1 = graph.broadcast %0 to [1] : tensor<7xf32> -> tensor<8x7xf32>
+          %2 = graph.sub %x, %1 : tensor<8x7xf32>
+          return %2 : tensor<8x7xf32>
+        }""")
+        plan = self.compile("mixing", self.folder / "mixing.mlir", "--start-from", "import", "--train", "--eval", "--loss",
+                            "softmax-cross-entropy:logits")
+        data = self.folder / "mixing.npz"
+        cleave.write_npz(data, {"x": ((20, 7), [i % 11 / 11 for i in range(140)]), "logits.label": ((20,), [i % 7 for i in range(20)])})
+        self.refuses(cleave.tool("cleave-run", plan, "--data", data, "--last-batch", "pad"),
+                     "--last-batch pad: samples depend on one another since `reduce`", "use --last-batch drop or wrap")
+        answer = cleave.must("cleave-run", plan, "--data", data, "--steps", 0, "--eval", data)
+        self.assertIn("--eval leaves out the last 4 of 20 samples, since samples depend on one another", answer.err)
+
     def test_a_step_without_labels_says_so(self):
         for cut in ([], CUTS[0]):
             plan = self.plan("none", "softmax-cross-entropy:logits", *cut)

@@ -75,6 +75,7 @@ static Json programJson(const plan::Plan &plan, const plan::Program &program) {
   return {{"name", program.name()},
           {"kind", isEvaluation(program) ? "evaluation" : "step"},
           {"ranks", program.ranks()},
+          {"no_padding", program.no_padding()},
           {"arenas", arenas},
           {"buffers", program.buffers_size()},
           {"kernels", program.kernels_size()},

@@ -82,10 +82,10 @@ Status Evaluator::open(const plan::Plan &plan, const Options &options,
     return Status::userError("the plan has no evaluation; compile it with --eval, too");
   every_ = options.evalEvery;
   isOfTokens_ = isOfTokens(plan);
+  whyWholeBatches_ = program->no_padding();
   std::set<std::string> seen;
   for (const std::string &name : metricsOf(*program)) {
     const auto [metric, part] = partsOf(name);
-    needsWholeBatches_ |= part == "mean";
     if (seen.insert(metric).second)
       metrics_.push_back({metric});
   }
@@ -94,7 +94,7 @@ Status Evaluator::open(const plan::Plan &plan, const Options &options,
   data.isEvaluation = true;
   data.images = options.images.withoutChance();
   data.threads = threads;
-  data.lastBatch = needsWholeBatches_ ? data::LastBatch::Wrap : data::LastBatch::Pad;
+  data.lastBatch = !whyWholeBatches_.empty() ? data::LastBatch::Wrap : data::LastBatch::Pad;
   CLEAVE_TRY_ASSIGN(data_, data::DataSource::open(data, executor::inputsOf(plan)));
   if (training)
     CLEAVE_TRY(compareClasses(training->classes(), data_->classes()));
@@ -116,16 +116,13 @@ Status Evaluator::checkBest(const std::string &metric) const {
 Status Evaluator::countBatches(const Options &options) {
   const int64_t samples = data_->samples(), batch = data_->samplesPerMicroBatch();
   batches_ = batch ? (samples + batch - 1) / batch : 1;
-  if (batch && needsWholeBatches_ && samples % batch) {
+  if (batch && !whyWholeBatches_.empty() && samples % batch) {
     batches_ = samples / batch;
     if (batches_ == 0)
       return Status::userError("found ", samples, " samples, expected a whole batch of ", batch,
-                               ": the loss is an output of the model, which is known of whole "
-                               "batches only");
-    notes_.push_back(
-        concat("--eval leaves out the last ", samples % batch, " of ", samples,
-               " samples: the loss is an output of the model, which is known of whole batches "
-               "only"));
+                               ", since ", whyWholeBatches_);
+    notes_.push_back(concat("--eval leaves out the last ", samples % batch, " of ", samples,
+                            " samples, since ", whyWholeBatches_));
   }
   if (options.evalSteps)
     batches_ = std::min(batches_, options.evalSteps);

@@ -59,8 +59,8 @@ private:
 
   std::unique_ptr<data::DataSource> data_;
   std::vector<Metric> metrics_; // the plan's, all of them 0
-  bool needsWholeBatches_ = false;
-  bool isOfTokens_ = false; // labels are tokens of a sequence: a loss has a perplexity
+  std::string whyWholeBatches_; // empty: the last batch is filled up
+  bool isOfTokens_ = false;     // labels are tokens of a sequence: a loss has a perplexity
   int64_t every_ = 0, batches_ = 0;
   std::vector<std::string> notes_;
 };

@@ -1,6 +1,7 @@
 // See RunData.h.
 #include "tools/cleave-run/RunData.h"
 
+#include "runtime/artifact/Programs.h"
 #include "runtime/executor/Executor.h"
 
 #include <algorithm>
@@ -27,7 +28,7 @@ Status RunData::open(const plan::Plan &plan, const Options &options,
                            .slots = slots_,
                            .mayHaveLabels = plan.trains(),
                            .lastBatch = options.lastBatch,
-                           .noPadding = plan.no_padding(),
+                           .noPadding = artifact::stepOf(plan, 0).no_padding(),
                            .images = trains_ ? options.images : options.images.withoutChance(),
                            .seed = options.seed,
                            .threads = threads};

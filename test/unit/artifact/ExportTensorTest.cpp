@@ -31,7 +31,7 @@ struct Exported {
 template <typename T> std::vector<T> elementsOf(const std::string &constant) {
   std::string bytes = Exported("{data = " + constant + "}").source.inline_data();
   std::vector<T> elements(bytes.size() / sizeof(T));
-  std::memcpy(elements.data(), bytes.data(), bytes.size());
+  std::copy_n(bytes.data(), elements.size() * sizeof(T), reinterpret_cast<char *>(elements.data()));
   return elements;
 }
 

@@ -40,7 +40,7 @@ public:
     std::string fault = runSimt(*ir_.llvm.module->getFunction(function.symbol),
                                 function.launch.blocks, function.launch.threads, memory);
     for (int i = 0; i < kernel_.parameters_size(); ++i)
-      std::memcpy(buffers[i], memory[i].bytes().data(), memory[i].bytes().size());
+      std::ranges::copy(memory[i].bytes(), static_cast<char *>(buffers[i]));
     return fault;
   }
 
