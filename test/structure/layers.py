@@ -2,7 +2,7 @@
 
 import re
 
-PLAIN_COMPILER = ("compiler/cluster/", "compiler/cost/", "compiler/solver/")
+PLAIN_COMPILER = ("compiler/cluster/", "compiler/cost/", "compiler/schedule/", "compiler/solver/")
 PLAIN_HEADERS = tuple(f"dialects/interfaces/{n}.h" for n in ("Polynomial", "Sharding", "FactorRule"))
 MLIR = ("mlir/", "llvm/", "mlir-c/", "llvm-c/")
 
