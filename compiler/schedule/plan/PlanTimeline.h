@@ -1,0 +1,44 @@
+// PlanTimeline: the timeline of one step of a plan, from the queues, waits and schedules of its
+// programs; evaluations are no part of it. At the end of a segment all queues of a rank join, as
+// program.proto says.
+#pragma once
+
+#include "compiler/schedule/Timeline.h"
+#include "runtime/artifact/program.pb.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cleave::schedule {
+
+// The ranks and runs that have tasks. Where ranks run different programs, all forms have all ranks.
+enum class TimelineForm {
+  Full,     // all ranks, and each run of a segment
+  Folded,   // of equal programs: rank 0, and each segment once, with instructions as long as those
+            // of all of its runs. Makespan, busy and exposed seconds of rank 0 are those of Full.
+  Segments, // each segment once, at the length of one run: what a picture shows. Of equal programs
+            // rank 0.
+};
+
+// The tasks of one run of a segment: one per instruction, in order.
+struct SegmentRun {
+  uint32_t rank = 0;
+  uint32_t segment = 0;
+  uint32_t firstTask = 0;
+};
+
+struct PlanTimeline {
+  Timeline timeline; // units are the programs; an evaluation has no ranks
+  std::vector<SegmentRun> runs;
+};
+
+// Collectives occupy link 0 of their rank, transfers between host and device and the loading of
+// inputs the host link, and all others the compute resource. Buffers that are accessed in one
+// segment only have a slot per run. Indices into nothing are left out, so that a defective plan can
+// be looked at; simulate() finds collectives that do not meet.
+PlanTimeline timelineOf(const plan::Plan &plan, TimelineForm form);
+
+// The resource that the instruction occupies.
+ResourceKind resourceKindOf(const plan::Instruction &instruction);
+
+} // namespace cleave::schedule
