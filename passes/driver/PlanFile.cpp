@@ -54,29 +54,29 @@ static uint64_t sentBytes(const plan::Program &program, const plan::Instruction 
 }
 
 // What the program takes; the planner's part is there (Record.h).
-static void addPrediction(Compilation &c) {
+static Status addPrediction(Compilation &c) {
   plan::Prediction &predicted = *c.plan.mutable_predicted();
   const plan::Program &program = artifact::stepOf(c.plan, 0);
-  const double seconds = secondsOfStep(program);
-  predicted.set_step_seconds(seconds);
-  predicted.set_bound_seconds(std::min(predicted.bound_seconds(), seconds));
+  CLEAVE_TRY_ASSIGN(const StepSeconds seconds, secondsOfStep(c.plan));
+  predicted.set_step_seconds(seconds.step);
+  predicted.set_compute_seconds(seconds.compute);
+  predicted.set_communication_seconds(seconds.communication);
+  predicted.set_bound_seconds(std::min(predicted.bound_seconds(), seconds.step));
   predicted.set_peak_bytes(0); // what the planner says of it is about the step alone
   for (const plan::Program &each : c.plan.programs())
     predicted.set_peak_bytes(std::max(predicted.peak_bytes(), each.arenas(0).bytes()));
   predicted.set_cluster(c.options.cluster);
-  double flops = 0, compute = 0, communication = 0;
+  double flops = 0;
   uint64_t sent = 0;
   std::vector<int64_t> runs = runsOf(program);
   for (int s = 0; s < program.segments_size(); ++s)
     for (const plan::Instruction &instruction : program.segments(s).instructions()) {
       flops += runs[s] * artifact::flopsOf(program, instruction);
       sent += runs[s] * sentBytes(program, instruction);
-      (instruction.has_collective() ? communication : compute) += runs[s] * instruction.seconds();
     }
   predicted.set_flops(flops);
   predicted.set_communication_bytes(sent);
-  predicted.set_compute_seconds(compute);
-  predicted.set_communication_seconds(communication);
+  return Status::ok();
 }
 
 // What --dtype tf32 means for this plan.
@@ -112,7 +112,7 @@ Status completePlan(Compilation &c) {
   predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
                       attentionKernels(c.module()));
   addRecordedDecisions(c.module(), c.plan);
-  addPrediction(c);
+  CLEAVE_TRY(addPrediction(c));
   addRemarks(c);
   return Status::ok();
 }

@@ -3,6 +3,8 @@
 #include "compiler/artifact/ExportKernel.h"
 #include "compiler/cost/Collective.h"
 #include "compiler/cost/Roofline.h"
+#include "compiler/schedule/Simulate.h"
+#include "compiler/schedule/plan/PlanTimeline.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/program/Program.h"
 #include "runtime/artifact/Access.h"
@@ -198,12 +200,18 @@ std::vector<int64_t> runsOf(const plan::Program &program) {
   return runs;
 }
 
-double secondsOfStep(const plan::Program &program) {
-  const std::vector<int64_t> runs = runsOf(program);
-  double seconds = 0;
-  for (int s = 0; s < program.segments_size(); ++s)
-    for (const plan::Instruction &instruction : program.segments(s).instructions())
-      seconds += static_cast<double>(runs[s]) * instruction.seconds();
+Result<StepSeconds> secondsOfStep(const plan::Plan &plan) {
+  const schedule::Timeline timeline =
+      schedule::timelineOf(plan, schedule::TimelineForm::Folded).timeline;
+  Result<schedule::Simulation> found = schedule::simulate(timeline);
+  if (!found)
+    return Status::defect("the plan's step: ", found.status().message());
+  StepSeconds seconds{.step = found->seconds};
+  for (size_t r = 0; r < timeline.resources.size(); ++r)
+    if (timeline.resources[r].rank == 0)
+      (timeline.resources[r].kind == schedule::ResourceKind::Link ? seconds.communication
+                                                                  : seconds.compute) +=
+          found->busySeconds[r];
   return seconds;
 }
 

@@ -5,6 +5,7 @@
 #include "dialects/interfaces/Sharding.h"
 #include "dialects/interfaces/Tensor.h"
 #include "runtime/artifact/program.pb.h"
+#include "runtime/base/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -26,7 +27,15 @@ void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, cons
 // How often a step runs each segment of a program.
 std::vector<int64_t> runsOf(const plan::Program &program);
 
-// The sum of the seconds of all instructions that a step runs.
-double secondsOfStep(const plan::Program &program);
+// The predicted seconds of a step.
+struct StepSeconds {
+  double step = 0;          // makespan of all ranks
+  double compute = 0;       // in which rank 0 computes or moves data between host and device
+  double communication = 0; // in which it communicates
+};
+
+// By the simulation of the plan's programs. With one queue, nothing overlaps, and the makespan is
+// the sum of the instructions. A defect if the programs cannot end.
+Result<StepSeconds> secondsOfStep(const plan::Plan &plan);
 
 } // namespace cleave::driver

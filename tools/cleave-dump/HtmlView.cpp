@@ -1,5 +1,7 @@
 // --html: a page that shows the plan in a browser, without a network. It draws the
 // JSON of the plan, to which every instruction and every buffer is added here.
+#include "compiler/schedule/Simulate.h"
+#include "compiler/schedule/plan/PlanTimeline.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
 #include "tools/cleave-dump/InstructionText.h"
@@ -9,15 +11,88 @@
 #include "tools/cleave-dump/Views.h"
 #include "tools/page/Page.h"
 
+#include <map>
+
 namespace cleave::dump {
+
+namespace {
+
+// The predicted times of a step, of each segment once, by the first rank that runs a program. Those
+// of a plan that cannot end are 0.
+class StepTimes {
+public:
+  explicit StepTimes(const plan::Plan &plan)
+      : step_(schedule::timelineOf(plan, schedule::TimelineForm::Segments)) {
+    if (Result<schedule::Simulation> found = schedule::simulate(step_.timeline))
+      simulation_ = std::move(*found);
+    else
+      step_ = {};
+    for (const schedule::SegmentRun &run : step_.runs)
+      firstTask_.emplace(std::pair(run.rank, run.segment), run.firstTask);
+  }
+
+  // Seconds from the begin of the step to that of an instruction, or of the segment; 0 in segments
+  // that the step does not run.
+  double beginOf(uint32_t program, uint32_t segment, int instruction = 0) const {
+    const auto first = firstTask_.find({rankOf(program), segment});
+    if (first == firstTask_.end())
+      return 0;
+    const size_t task = first->second + size_t(instruction);
+    return task < simulation_.begins.size() ? simulation_.begins[task] : 0; // an empty segment
+  }
+
+  // Pairs of [begin, end] in which the program communicates and does not compute.
+  Json exposedOf(uint32_t program) const {
+    Json pairs = Json::array();
+    for (size_t r = 0; r < step_.timeline.resources.size(); ++r) {
+      const schedule::Resource &resource = step_.timeline.resources[r];
+      if (resource.rank == rankOf(program) && resource.kind == schedule::ResourceKind::Link)
+        for (const schedule::Interval &interval : simulation_.exposed[r])
+          pairs.push_back({interval.begin, interval.end});
+    }
+    return pairs;
+  }
+
+private:
+  // The first rank that runs the program's step, or kNone.
+  uint32_t rankOf(uint32_t program) const {
+    const std::vector<schedule::Unit> &units = step_.timeline.units;
+    return program < units.size() && !units[program].ranks.empty() ? units[program].ranks.front()
+                                                                   : schedule::kNone;
+  }
+
+  schedule::PlanTimeline step_;
+  schedule::Simulation simulation_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> firstTask_; // by rank and segment
+};
+
+} // namespace
+
+// Seconds of all runs of a step in which rank 0 communicates, and the part of them in which it
+// computes nothing.
+static Json communicationJson(const plan::Plan &plan) {
+  const schedule::Timeline step =
+      schedule::timelineOf(plan, schedule::TimelineForm::Folded).timeline;
+  const Result<schedule::Simulation> found = schedule::simulate(step);
+  double seconds = 0, exposed = 0;
+  for (size_t r = 0; found && r < step.resources.size(); ++r)
+    if (step.resources[r].rank == 0 && step.resources[r].kind == schedule::ResourceKind::Link) {
+      seconds += found->busySeconds[r];
+      exposed += found->exposedSeconds[r];
+    }
+  return {{"seconds", seconds}, {"exposed", exposed}};
+}
 
 // The row of the timeline: 0 computes, 1 communicates, 2 moves data in or out.
 static int laneOf(const plan::Instruction &instruction) {
-  if (instruction.has_collective())
+  switch (schedule::resourceKindOf(instruction)) {
+  case schedule::ResourceKind::Link:
     return 1;
-  return instruction.queue() == 2 || instruction.has_load_input() || instruction.has_store_output()
-             ? 2
-             : 0;
+  case schedule::ResourceKind::Compute:
+    return 0;
+  default:
+    return 2;
+  }
 }
 
 static uint64_t bytesOf(const plan::Program &program, const plan::Instruction &instruction) {
@@ -27,17 +102,18 @@ static uint64_t bytesOf(const plan::Program &program, const plan::Instruction &i
   return bytes;
 }
 
-// Rows of [name, kind, lane, begin, seconds, FLOPs, bytes, text].
-static Json instructionsJson(const plan::Plan &plan, const plan::Program &program,
-                             const plan::Segment &segment) {
+// Rows of [name, kind, lane, begin, seconds, FLOPs, bytes, text]. Begins are those in the step.
+static Json instructionsJson(const plan::Plan &plan, uint32_t p, uint32_t s,
+                             const StepTimes &times) {
   Json rows = Json::array();
-  const std::vector<double> begins = beginsOf(segment);
+  const plan::Program &program = plan.programs(int(p));
+  const plan::Segment &segment = program.segments(int(s));
   for (int i = 0; i < segment.instructions_size(); ++i) {
     const plan::Instruction &instruction = segment.instructions(i);
     const bool known = !instruction.has_launch() ||
                        instruction.launch().kernel() < uint32_t(program.kernels_size());
     rows.push_back({instruction.name(), artifact::kindName(instruction), laneOf(instruction),
-                    begins[i], instruction.seconds(),
+                    times.beginOf(p, s, i), instruction.seconds(),
                     known ? artifact::flopsOf(program, instruction) : 0,
                     bytesOf(program, instruction), instructionText(plan, program, instruction)});
   }
@@ -59,14 +135,18 @@ static Json blocksJson(const plan::Program &program) {
 
 static Json pageJson(const plan::Plan &plan) {
   Json result = planJson(plan);
+  result["communication"] = communicationJson(plan);
+  const StepTimes times(plan);
   for (int p = 0; p < plan.programs_size(); ++p) {
     const plan::Program &program = plan.programs(p);
     Json segments = Json::array();
     for (int s = 0; s < program.segments_size(); ++s)
       segments.push_back({{"name", program.segments(s).name()},
                           {"runs", runsOf(program, s)},
-                          {"instructions", instructionsJson(plan, program, program.segments(s))}});
+                          {"begin", times.beginOf(p, s)},
+                          {"instructions", instructionsJson(plan, p, s, times)}});
     result["programs"][p]["segments"] = segments;
+    result["programs"][p]["exposed"] = times.exposedOf(p);
     result["programs"][p]["blocks"] = blocksJson(program);
   }
   return result;

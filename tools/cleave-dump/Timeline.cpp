@@ -1,4 +1,4 @@
-// Live bytes by a sweep over the buffers' lifetimes; begins by one over the instructions.
+// A sweep over the buffers' lifetimes.
 #include "tools/cleave-dump/Timeline.h"
 
 #include <algorithm>
@@ -52,19 +52,6 @@ Timeline timelineOf(const plan::Program &program, uint32_t arena) {
     return program.buffers(a).bytes() > program.buffers(b).bytes();
   });
   return timeline;
-}
-
-std::vector<double> beginsOf(const plan::Segment &segment) {
-  std::vector<double> begins, ends;
-  std::map<uint32_t, double> ofQueue; // the end of its last instruction
-  for (const plan::Instruction &instruction : segment.instructions()) {
-    double begin = ofQueue[instruction.queue()];
-    for (uint32_t wait : instruction.waits())
-      begin = wait < ends.size() ? std::max(begin, ends[wait]) : begin;
-    begins.push_back(begin);
-    ends.push_back(ofQueue[instruction.queue()] = begin + instruction.seconds());
-  }
-  return begins;
 }
 
 } // namespace cleave::dump

@@ -1,5 +1,4 @@
-// Timeline: live bytes of a program over its instructions, from the lifetimes in the plan, and the
-// predicted seconds at which they begin.
+// Timeline: live bytes of a program over its instructions, from the lifetimes in the plan.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -26,9 +25,5 @@ Timeline timelineOf(const plan::Program &program, uint32_t arena);
 // The number of instruction positions of a program, and the first position of each segment.
 size_t positionCount(const plan::Program &program);
 std::vector<size_t> segmentBegins(const plan::Program &program);
-
-// The second at which each instruction of a segment begins, from the begin of the segment: as soon
-// as its queue and what it waits for permit, with the predicted seconds.
-std::vector<double> beginsOf(const plan::Segment &segment);
 
 } // namespace cleave::dump

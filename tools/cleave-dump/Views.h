@@ -45,6 +45,10 @@ std::string diffView(const plan::Plan &before, const std::string &pathBefore,
 // collectives, remarks. `path` of the plan file is used in the title.
 std::string htmlView(const plan::Plan &plan, const std::string &path);
 
+// The predicted step as a trace for Perfetto: every run of all ranks; above a million instructions,
+// each segment once, and one rank where all run one program. A user error if the step cannot end.
+Result<std::string> traceView(const plan::Plan &plan);
+
 // The plan as JSON; docs/interface.md lists the stable fields.
 std::string json(const plan::Plan &plan);
 

@@ -17,7 +17,7 @@ struct Options {
   std::string path;
   bool sharding = false, memory = false, collectives = false, fates = false, json = false;
   std::optional<uint32_t> program;
-  std::optional<std::string> explain, diff, html;
+  std::optional<std::string> explain, diff, html, trace;
 };
 
 } // namespace
@@ -67,12 +67,22 @@ static Status checkViews(const plan::Plan &plan, const Options &options) {
                                                  {"--collectives", options.collectives},
                                                  {"--program", options.program.has_value()},
                                                  {"--diff", options.diff.has_value()},
-                                                 {"--html", options.html.has_value()}};
+                                                 {"--html", options.html.has_value()},
+                                                 {"--trace", options.trace.has_value()}};
   for (auto [name, isAsked] : asked)
     if (isAsked)
       return Status::userError(name, ": '", options.path, "' is IR without a program; make a plan ",
                                "of it with cleave-compile ", options.path, " -o PLAN");
   return Status::ok();
+}
+
+static Status writeFiles(const plan::Plan &plan, const Options &options) {
+  if (options.html)
+    CLEAVE_TRY(writeFile(*options.html, dump::htmlView(plan, options.path)));
+  if (!options.trace)
+    return Status::ok();
+  CLEAVE_TRY_ASSIGN(std::string trace, dump::traceView(plan).withContext("--trace"));
+  return writeFile(*options.trace, trace);
 }
 
 int main(int argc, char **argv) {
@@ -98,6 +108,9 @@ int main(int argc, char **argv) {
   app.add_option("--html", options.html,
                  "write a page for browsers: mesh, memory, timeline, decisions")
       ->type_name("FILE");
+  app.add_option("--trace", options.trace,
+                 "write the predicted step of all ranks as a trace for ui.perfetto.dev")
+      ->type_name("FILE");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 
@@ -106,8 +119,8 @@ int main(int argc, char **argv) {
     return fail(app.get_name(), plan.status());
   if (Status status = checkViews(*plan, options); !status)
     return fail(app.get_name(), status);
-  if (options.html) {
-    Status written = writeFile(*options.html, dump::htmlView(*plan, options.path));
+  if (options.html || options.trace) {
+    Status written = writeFiles(*plan, options);
     return written ? 0 : fail(app.get_name(), written);
   }
   Result<std::string> text = views(*plan, options);

@@ -8,6 +8,7 @@
 #include "tools/cleave-dump/Views.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -333,19 +334,54 @@ TEST_CASE("the page has the plan with every instruction and buffer, and names ca
   CHECK(program["segments"][0]["runs"] == 2);
 }
 
-TEST_CASE("instructions begin when their queue and what they wait for permit") {
-  plan::Segment segment;
-  auto add = [&](double seconds, uint32_t queue, std::vector<uint32_t> waits) {
-    plan::Instruction &instruction = *segment.add_instructions();
-    instruction.set_seconds(seconds);
-    instruction.set_queue(queue);
-    instruction.mutable_waits()->Add(waits.begin(), waits.end());
-  };
-  add(1, 0, {});
-  add(4, 1, {0});
-  add(2, 0, {});
-  add(1, 0, {1, 2});
-  CHECK(dump::beginsOf(segment) == std::vector<double>{0, 1, 1, 5});
+// The begins of the instructions of a segment in a page, in microseconds.
+static std::vector<double> beginsIn(const nlohmann::json &segment) {
+  std::vector<double> begins;
+  for (const nlohmann::json &row : segment["instructions"])
+    begins.push_back(std::round(row[3].get<double>() * 1e6));
+  return begins;
+}
+
+TEST_CASE("the page has the times of the simulated step, each segment once") {
+  plan::Plan plan = smallPlan();
+  const nlohmann::json json = dataOf(dump::htmlView(plan, "small.plan")),
+                       program = json["programs"][0];
+  CHECK(beginsIn(program["segments"][0]) == std::vector<double>{0, 1, 3, 5, 20, 20, 21});
+  CHECK(beginsIn(program["segments"][1]) == std::vector<double>{21, 22});
+  CHECK(program["segments"][1]["begin"].get<double>() == Approx(21e-6));
+  REQUIRE(program["exposed"].size() == 1);
+  CHECK(program["exposed"][0][0].get<double>() == Approx(5e-6));
+  CHECK(program["exposed"][0][1].get<double>() == Approx(20e-6));
+  CHECK(json["communication"]["seconds"].get<double>() == Approx(30e-6)); // of both runs
+  CHECK(json["communication"]["exposed"].get<double>() == Approx(30e-6));
+
+  plan.mutable_programs(0)->mutable_segments(0)->mutable_instructions(1)->set_seconds(-1);
+  const nlohmann::json broken = dataOf(dump::htmlView(plan, "small.plan"));
+  CHECK(beginsIn(broken["programs"][0]["segments"][1]) == std::vector<double>{0, 0});
+}
+
+TEST_CASE("the trace has every run of all ranks") {
+  const Result<std::string> trace = dump::traceView(smallPlan());
+  REQUIRE(trace);
+  int tasks = 0;
+  const nlohmann::json json = nlohmann::json::parse(*trace);
+  for (const nlohmann::json &event : json["traceEvents"])
+    tasks += event["ph"] == "X";
+  CHECK(tasks == 4 * (2 * 5 + 2)); // but those of 0 seconds
+
+  plan::Plan broken = smallPlan();
+  broken.mutable_programs(0)->mutable_segments(1)->mutable_instructions(0)->set_seconds(-1);
+  CHECK_THAT(dump::traceView(broken).status().message(), Contains("takes -1 seconds"));
+}
+
+TEST_CASE("a trace of too many instructions has equal ranks and segments once") {
+  plan::Plan plan = smallPlan();
+  const plan::ScheduleStep micro = plan.programs(0).schedule(0);
+  for (int run = 0; run < 40000; ++run)
+    *plan.mutable_programs(0)->add_schedule() = micro;
+  const Result<std::string> trace = dump::traceView(plan);
+  REQUIRE(trace);
+  CHECK(trace->size() < 10000);
 }
 
 TEST_CASE("indices into nothing print as question marks") {

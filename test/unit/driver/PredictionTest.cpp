@@ -29,7 +29,7 @@ double secondsOfProgram(driver::Compilation &c) {
   REQUIRE(plan.isOk());
   driver::predictInstructions(*plan, *cluster::forRanks(*c.cluster, c.options.ranks),
                               c.decided.mesh, driver::attentionKernels(c.module()));
-  return driver::secondsOfStep(plan->programs(0));
+  return driver::secondsOfStep(*plan)->step;
 }
 
 void print(const ModelCase &model, const Split &split, const planner::Plan &plan, double program) {

@@ -9,34 +9,13 @@ function kindOf([, kind, lane]) {
   return kinds.includes(named) ? named : "other";
 }
 
-// The spans [begin, end] in which communication runs and nothing is computed.
-function exposedSpans(segment) {
-  const edges = [], spans = [];
-  for (const [, , lane, begin, seconds] of segment.instructions)
-    edges.push([begin, lane, 1], [begin + seconds, lane, -1]);
-  edges.sort((a, b) => a[0] - b[0]);
-  const running = [0, 0, 0];
-  let before = 0;
-  for (const [at, lane, change] of edges) {
-    if (running[1] > 0 && running[0] === 0 && at > before) {
-      if (spans.length && spans.at(-1)[1] >= before) spans.at(-1)[1] = at;
-      else spans.push([before, at]);
-    }
-    running[lane] += change;
-    before = at;
-  }
-  return spans;
-}
-
-const exposedSeconds = (segment) => exposedSpans(segment).reduce((sum, [begin, end]) => sum + end - begin, 0);
-
 const steps = () => plan.programs.filter((program) => program.kind === "step");
 
 // `4 ranks (0-3)`
 const ranksText = (ranks) => ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${rangesText(ranks)})`;
 
 // Rows {title, isExposed}, one per program and lane that is used and one of exposed communication; bars, spans of exposed communication and the
-// begins of segments, with their rows and times. Segments lie one behind the other, each once.
+// begins of segments, with their rows and times. Segments lie one behind the other, each once. All times are those of the simulated step.
 function layOutTimeline() {
   const rows = [], bars = [], marks = [], exposed = [];
   let end = 0;
@@ -47,17 +26,17 @@ function layOutTimeline() {
       rowOf[l] = rows.push({title: `${ranksText(program.ranks)}: ${lane}`}) - 1;
       if (l === 1) rowOf.exposed = rows.push({title: "exposed: nothing is computed meanwhile", isExposed: true}) - 1;
     });
-    let begin = 0;
     for (const segment of segments) {
-      for (const bar of segment.instructions)
-        bars.push({bar, row: rowOf[bar[2]], begin: begin + bar[3], segment});
-      for (const [first, last] of exposedSpans(segment))
-        exposed.push({row: rowOf.exposed, begin: begin + first, end: begin + last});
-      if (program === plan.programs[0]) marks.push({at: begin, text: segment.name + (segment.runs > 1 ? ` x ${segment.runs}` : "")});
-      begin += segment.instructions.reduce((length, bar) => Math.max(length, bar[3] + bar[4]), 0);
+      for (const bar of segment.instructions) {
+        bars.push({bar, row: rowOf[bar[2]], begin: bar[3], segment});
+        end = Math.max(end, bar[3] + bar[4]);
+      }
+      if (program === plan.programs[0]) marks.push({at: segment.begin, text: segment.name + (segment.runs > 1 ? ` x ${segment.runs}` : "")});
     }
-    end = Math.max(end, begin);
+    for (const [first, last] of program.exposed)
+      exposed.push({row: rowOf.exposed, begin: first, end: last});
   }
+  marks.sort((a, b) => a.at - b.at);
   return {rows, bars, marks, exposed, end};
 }
 
@@ -165,12 +144,11 @@ function timelineSection() {
       if (chosen >= 0 && (bars[chosen].begin < from || bars[chosen].begin > to)) pan((bars[chosen].begin - (from + to) / 2) / (to - from));
     }});
   const button = (text, action) => el("button", {click: action}, text);
-  const ofStep = (secondsOf) => plan.programs[0].segments.reduce((sum, segment) => sum + segment.runs * secondsOf(segment), 0);
-  const total = ofStep((segment) => segment.instructions.reduce((all, bar) => all + (bar[2] === 1 ? bar[4] : 0), 0));
+  const {seconds: total, exposed: waited} = plan.communication;
   const alike = steps().length === 1 && plan.ranks > 1 ? `All ${plan.ranks} ranks run the same program, each on its part of the tensors: a row is ` +
     "that of every rank. " : "";
   section("timeline", "Timeline", `The step as predicted, each segment once. ${alike}` +
-          (total === 0 ? "" : `Communication takes ${secondsText(total)} of a step; ${secondsText(ofStep(exposedSeconds))} of it are exposed: ` +
+          (total === 0 ? "" : `Communication takes ${secondsText(total)} of a step; ${secondsText(waited)} of it are exposed: ` +
           "nothing is computed meanwhile. ") + "Drag to move, + and - (or the wheel with Shift) to zoom.",
           el("div", {class: "controls"}, button("+", () => zoom(0.6, (from + to) / 2)), button("-", () => zoom(1 / 0.6, (from + to) / 2)),
              button("whole step", () => { from = 0; to = end; chart.redraw(); })),
