@@ -7,9 +7,12 @@
 namespace cleave::schedule {
 
 bool PlanMeetings::exist(const std::vector<uint32_t> &axes) const {
-  return artifact::rankCount(plan_) == ranks_ &&
-         std::all_of(axes.begin(), axes.end(),
-                     [&](uint32_t axis) { return axis < uint32_t(plan_.mesh_size()); });
+  uint64_t ranks = 1; // without overflow, for meshes that are not valid
+  for (const plan::MeshAxis &axis : plan_.mesh())
+    ranks = std::min<uint64_t>(ranks, UINT32_MAX) * axis.size();
+  return ranks == ranks_ && std::all_of(axes.begin(), axes.end(), [&](uint32_t axis) {
+           return axis < uint32_t(plan_.mesh_size());
+         });
 }
 
 const PlanMeetings::Groups &PlanMeetings::groupsOf(std::vector<uint32_t> axes) {
