@@ -73,3 +73,13 @@ TEST_CASE("a long cycle of waits is cut short") {
   CHECK_THAT(message, Contains("deadlock: 't0'") && Contains("which waits for …, which waits for"));
   CHECK(message.size() < 600);
 }
+
+TEST_CASE("of tasks that end together, the critical path has the first one of the list") {
+  TimelineBuilder b;
+  const uint32_t compute = b.resource(ResourceKind::Compute);
+  const uint32_t links[] = {b.resource(ResourceKind::Link), b.resource(ResourceKind::Link)};
+  const uint32_t first = b.task("first", links[0], 2), second = b.task("second", links[1], 2);
+  const uint32_t both = b.task("both", compute, 1, {first, second});
+  b.task("as late", links[1], 1);
+  CHECK(simulated(b.timeline).criticalPath == Tasks{first, both});
+}
