@@ -27,7 +27,7 @@ std::vector<Interval> lifetimes(const Timeline &timeline, const Clock &clock) {
   return result;
 }
 
-// `changes` are those of one space, by time.
+// The live bytes of one space, whose changes are `order`, sorted by time.
 LiveBytes levelsOf(std::span<const uint32_t> order, const std::vector<Change> &changes) {
   LiveBytes live;
   live.levels.push_back({});

@@ -21,7 +21,7 @@ std::vector<Interval> busyIntervals(std::span<const uint32_t> tasks, const Clock
   return busy;
 }
 
-// What is in `whole` and not in `part`; both in order and without touching intervals.
+// The seconds of `whole` outside `part`. Both are sorted, and their intervals do not touch.
 std::vector<Interval> difference(const std::vector<Interval> &whole,
                                  const std::vector<Interval> &part) {
   std::vector<Interval> result;

@@ -1,5 +1,5 @@
-// Simulate: the seconds and bytes of a timeline, by the rules of execution in Timeline.h. Whoever
-// states the seconds of a step asks it.
+// Simulate: the seconds and bytes of a timeline, by the rules of execution in Timeline.h. Every
+// statement about the seconds of a step comes from here.
 #pragma once
 
 #include "compiler/schedule/Timeline.h"
@@ -33,7 +33,7 @@ struct LiveBytes {
 
 struct Simulation {
   double seconds = 0;               // makespan: the end of the last task
-  std::vector<double> begins, ends; // by task, in seconds from the begin of the step
+  std::vector<double> begins, ends; // by task, in seconds since the step started
   std::vector<double> busySeconds;  // by resource: the sum of its tasks, waiting excluded
   // By resource: when it runs a task while the compute resource of its rank runs none. Empty for
   // compute resources themselves. Intervals do not touch.
@@ -41,8 +41,8 @@ struct Simulation {
   std::vector<double> exposedSeconds; // by resource: the length of `exposed`
   std::vector<LiveBytes> live;        // by space
   // Tasks from second 0 to the makespan. Each begins when the one before it ends, because it waited
-  // for that task or for another member of its meeting: on its resource or as a dependency. Of a
-  // meeting, the member is listed that was ready last. Ties go to the lower index.
+  // for that task or for another member of its meeting: on its resource or as a dependency. A
+  // meeting is represented by the member that was ready last. Ties go to the lower index.
   std::vector<uint32_t> criticalPath;
   uint64_t visits = 0; // of tasks and dependencies: the work that the simulation took
 };

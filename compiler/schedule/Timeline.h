@@ -8,8 +8,8 @@
 //   * The tasks of a meeting begin together, as soon as all of them may begin, and end together
 //     after the seconds of the slowest one. A collective is a meeting of the ranks of its group, a
 //     message one of its SEND and its RECV.
-//   * A buffer is live from the begin of the first task that accesses it to the end of the last
-//     one: the buffers of a transfer stay live until it is done.
+//   * A buffer is live from when the first task that accesses it begins until the last one ends:
+//     the buffers of a transfer stay live until it is done.
 //
 // Seconds are predicted ones; names and units serve people. Everything else is a number or an
 // index, because a step of 1,024 ranks has hundreds of thousands of tasks.
@@ -42,8 +42,8 @@ struct Space {
   uint32_t rank = 0;
 };
 
-// Bytes of a space. Each slot of a value (its copy for one micro-batch in flight) is a buffer of
-// its own, and so is each copy of a value in another space.
+// Bytes of a space. Each slot of a value (its copy for one micro-batch in flight) is a
+// separate buffer, and so is each copy of a value in another space.
 struct Buffer {
   uint32_t space = 0;
   uint64_t bytes = 0;

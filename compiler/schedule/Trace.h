@@ -9,8 +9,8 @@
 
 namespace cleave::schedule {
 
-// The JSON text, about 120 bytes per task. Tasks of 0 seconds are left out. `simulation` is that of
-// the timeline.
+// The JSON text, about 120 bytes per task. Tasks of 0 seconds are left out. `simulation` is the
+// result for this timeline.
 std::string traceOf(const Timeline &timeline, const Simulation &simulation);
 
 } // namespace cleave::schedule

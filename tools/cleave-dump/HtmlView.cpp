@@ -17,8 +17,8 @@ namespace cleave::dump {
 
 namespace {
 
-// The predicted times of a step, of each segment once, by the first rank that runs a program. Those
-// of a plan that cannot end are 0.
+// The predicted times of a step, each segment once, on the first rank of each program. All are 0 if
+// the plan cannot end.
 class StepTimes {
 public:
   explicit StepTimes(const plan::Plan &plan)
@@ -31,8 +31,8 @@ public:
       firstTask_.emplace(std::pair(run.rank, run.segment), run.firstTask);
   }
 
-  // Seconds from the begin of the step to that of an instruction, or of the segment; 0 in segments
-  // that the step does not run.
+  // Seconds since the step started, when an instruction or the segment begins; 0 in segments that
+  // the step does not run.
   double beginOf(uint32_t program, uint32_t segment, int instruction = 0) const {
     const auto first = firstTask_.find({rankOf(program), segment});
     if (first == firstTask_.end())

@@ -12,7 +12,7 @@
 namespace cleave::schedule {
 
 // All members of a group issue the same collectives in one order, so the n-th one of each of them
-// on the same axes are one meeting. Messages of one rank to another stay in order, too.
+// on the same axes are one meeting. Messages of one rank to another stay in order.
 class PlanMeetings {
 public:
   explicit PlanMeetings(const plan::Plan &plan, uint32_t ranks) : plan_(plan), ranks_(ranks) {}

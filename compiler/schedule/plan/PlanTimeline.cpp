@@ -42,7 +42,7 @@ bool areAlike(const std::vector<uint32_t> &programs) {
 // A run of a segment in a step.
 struct Run {
   uint32_t segment = 0, slot = 0;
-  double times = 1; // as long as so many runs
+  double times = 1; // the number of runs that it stands for
 };
 
 // Valid runs of the step in order; the first one of each segment if they are folded.
@@ -140,7 +140,7 @@ private:
       addRun(run);
   }
 
-  // Those that only `segment` accesses, or the shared ones.
+  // Adds the buffers that only `segment` accesses, or the shared ones (kShared).
   void addBuffers(uint32_t segment) {
     for (int b = 0; b < program_->buffers_size(); ++b) {
       const plan::Buffer &buffer = program_->buffers(b);
@@ -222,10 +222,10 @@ private:
   const plan::Plan &plan_;
   std::vector<uint32_t> programs_; // by rank
   PlanMeetings meetings_;
-  bool isOneOfAll_; // rank 0 stands for all ranks, and meets nobody
+  bool isOneOfAll_; // rank 0 represents all ranks, and has no meetings
   std::vector<ProgramFacts> facts_;
   PlanTimeline result_;
-  // Of the rank being added:
+  // State of the rank being added:
   uint32_t rank_ = 0, unit_ = 0;
   const plan::Program *program_ = nullptr;
   std::map<ResourceKind, uint32_t> resources_;

@@ -1,5 +1,5 @@
 // PlanTimeline: the timeline of one step of a plan, from the queues, waits and schedules of its
-// programs; evaluations are no part of it. At the end of a segment all queues of a rank join, as
+// programs, without evaluations. At the end of a segment all queues of a rank join, as
 // program.proto says.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace cleave::schedule {
 
-// The ranks and runs that have tasks. Where ranks run different programs, all forms have all ranks.
+// The ranks and runs that have tasks. If ranks run different programs, all forms have all ranks.
 enum class TimelineForm {
-  Full,     // all ranks, and each run of a segment
-  Folded,   // of equal programs: rank 0, and each segment once, with instructions as long as those
-            // of all of its runs. Makespan, busy and exposed seconds of rank 0 are those of Full.
-  Segments, // each segment once, at the length of one run: what a picture shows. Of equal programs
-            // rank 0.
+  Full,     // all ranks and every run of a segment
+  Folded,   // if all ranks run one program: rank 0 only, and each segment once, its instructions as
+            // long as in all runs together. Makespan, busy and exposed seconds equal the full form
+  Segments, // each segment once, with the seconds of one run, for pictures; rank 0 only if all
+            // ranks run one program
 };
 
 // The tasks of one run of a segment: one per instruction, in order.

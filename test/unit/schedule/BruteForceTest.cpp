@@ -57,7 +57,7 @@ private:
     b_.task("t" + std::to_string(count(b_.timeline.tasks)), resource, upTo(5), after, meeting);
   }
 
-  // Of one resource of each rank from a random one on.
+  // Adds a task to one resource of each rank, from a random rank on.
   void addMeeting() {
     const uint32_t first = upTo(ranks_), meeting = b_.meeting(ranks_ - first);
     for (uint32_t rank = first; rank < ranks_; ++rank)

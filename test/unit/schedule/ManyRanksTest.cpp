@@ -14,9 +14,8 @@ TEST_CASE("1F1B fills and drains: its first stage is idle for all but its own ta
   const Result<Simulation> found = simulate(pipeline(sizes));
   INFO(found.status().message());
   REQUIRE(found);
-  // The bubble of 1F1B is that of one micro-batch through the other stages, messages included: 3
-  // stages of forward 1 and backward 2, and in the steady state messages of 0.1 wait for nobody
-  // but their readers. The step ends with the all-reduce and the update of the first stage.
+  // The bubble of 1F1B lasts as long as one micro-batch in the three other stages, forward 1 and
+  // backward 2, plus messages of 0.1. The all-reduce and the update of stage 0 end the step.
   CHECK(found->busySeconds[0] == Approx(8 * 3 + 1));
   CHECK(found->seconds > 3 * (4 - 1 + 8) + 3 + 1);
   CHECK(found->seconds < 3 * (4 - 1 + 8) + 3 + 1 + 2 * 0.1 * (4 + 8));

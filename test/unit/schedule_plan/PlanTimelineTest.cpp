@@ -49,7 +49,7 @@ void run(plan::Program &program, uint32_t segment, uint32_t slot = 0) {
   step.set_slot(slot);
 }
 
-// Of segments that run up to 5 times, with up to `queues` queues.
+// A program of three segments that run up to 5 times, with up to `queues` queues.
 plan::Plan randomPlan(std::mt19937 &random, uint32_t queues) {
   plan::Plan plan = emptyPlan();
   plan::Program &program = *plan.mutable_programs(0);
