@@ -9,8 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 
 using namespace cleave;
 using namespace mlir;

@@ -8,8 +8,8 @@
 
 #include "llvm/IR/Module.h"
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
 
 namespace cleave::test {
 
