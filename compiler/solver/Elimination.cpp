@@ -354,9 +354,4 @@ std::unique_ptr<Elimination> makeExact(const Network &network, int64_t affordabl
                                                                      : nullptr;
 }
 
-std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries) {
-  std::unique_ptr<Elimination> exact = makeExact(network);
-  return exact ? std::move(exact) : std::make_unique<Elimination>(network, maxTableEntries);
-}
-
 } // namespace cleave::solver

@@ -50,8 +50,9 @@ public:
   // After minimize(): choices that attain it if exact, else good choices that may be forbidden.
   std::vector<int> decode() const;
 
-  // After minimize(): per node the choices that the groups took, as fractions that sum to one. This
-  // is the derivative of the bound in the node costs; with exact elimination it equals decode().
+  // After minimize(): per node the choices that the groups took, as fractions that sum to one. With
+  // exact elimination it equals decode(); else it is the derivative of the bound in the node costs,
+  // but for what the balance between groups changes.
   NodeCosts support() const;
 
   // After minimize(): the bounds of choices and, with `withPairs`, of pairs, by a second sweep from
@@ -127,10 +128,6 @@ private:
 // An elimination that is exact, with tables of at most 2^24 entries, and whose minimize() takes at
 // most `affordable` additions; null if there is none.
 std::unique_ptr<Elimination> makeExact(const Network &network, int64_t affordable = 200'000'000);
-
-// makeExact(), else an elimination with tables of `maxTableEntries`. Tables between the two sizes
-// would change nothing: the order, and the work of exact elimination, are the same.
-std::unique_ptr<Elimination> makeElimination(const Network &network, int64_t maxTableEntries);
 
 // Calls visit(index, rows) for all combinations of the scope's choices; those of its last node
 // share one call. `index` numbers the combinations, the last node varying fastest; `rows` are the

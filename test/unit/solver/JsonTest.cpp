@@ -1,15 +1,10 @@
-// Problems, solutions and contest instances as JSON.
+// Problems and solutions as JSON.
 #include "compiler/solver/Json.h"
 #include "compiler/solver/Check.h"
-#include "compiler/solver/Contest.h"
 #include "compiler/solver/Solver.h"
 #include "test/unit/solver/RandomProblem.h"
 
 #include <catch2/catch.hpp>
-
-#include <filesystem>
-#include <fstream>
-#include <unistd.h>
 
 using namespace cleave;
 using namespace cleave::solver;
@@ -44,24 +39,6 @@ TEST_CASE("choices are read from a solution or from a list of numbers") {
     CHECK_FALSE(choicesFromJson(text));
 }
 
-TEST_CASE("every violation of given choices is named") {
-  Problem problem;
-  problem.spaces.push_back({"device", 5});
-  problem.nodes.push_back({"a", {{0, 2, 0}}, {{"", 1, {3}}, {"never", kForbidden, {0}}}});
-  problem.nodes.push_back({"b", {{1, 3, 0}}, {{"", 1, {3}}, {"", 2, {1}}}});
-  problem.edges.push_back({0, 1, {0, kForbidden, 0, 0}});
-  CHECK(violations(problem, {0, 0}) ==
-        std::vector<std::string>{"memory space 'device' holds 6 bytes at time 1, its budget is 5"});
-  CHECK(violations(problem, {0, 1}) ==
-        std::vector<std::string>{"forbidden: choice 0 of node 0 'a' with choice 1 of node 1 'b'"});
-  CHECK(violations(problem, {1, 0}) ==
-        std::vector<std::string>{"forbidden: choice 1 (never) of node 0 'a'"});
-  CHECK(violations(problem, {2, 0}) == std::vector<std::string>{"node 0 has no choice 2"});
-  CHECK(violations(problem, {0}).size() == 1);
-  problem.spaces[0].budget = 6;
-  CHECK(violations(problem, {0, 0}).empty());
-}
-
 TEST_CASE("a malformed problem is refused with the place of the error") {
   CHECK(problemFromJson("{").status().message().find("not a problem in JSON") == 0);
   Result<Problem> noCost = problemFromJson(
@@ -73,14 +50,6 @@ TEST_CASE("a malformed problem is refused with the place of the error") {
       R"({"spaces": [], "nodes": [{"choices": [{"cost": 1}]}], "edges": [{"from": 0, "to": 3, "cost": []}]})");
   REQUIRE_FALSE(badEdge);
   CHECK(badEdge.status().message() == "edge 0 joins nodes 0 and 3, but there are 1");
-}
-
-TEST_CASE("an invalid problem is a user error that names the node") {
-  Problem problem;
-  problem.nodes.push_back({"lonely", {}, {}});
-  Result<Solution> solution = solve(problem);
-  REQUIRE_FALSE(solution);
-  CHECK(solution.status().message() == "node 0 ('lonely') has no choices, expected at least one");
 }
 
 TEST_CASE("numbers of a problem that do not fit each other are refused with their place") {
@@ -108,30 +77,6 @@ TEST_CASE("numbers of a problem that do not fit each other are refused with thei
   CHECK(messageOf(good, edge, "-1").find("budget") != std::string::npos);
 }
 
-TEST_CASE("a malformed solution and files of the contest that cannot be read are refused") {
+TEST_CASE("a malformed solution is refused") {
   CHECK(solutionFromJson("[]").status().message().find("not a solution in JSON: ") == 0);
-  CHECK(readContestFile("/nowhere/x.json.gz").status().message() ==
-        "cannot open '/nowhere/x.json.gz'");
-  std::string path = (std::filesystem::temp_directory_path() /
-                      ("cleave-contest-" + std::to_string(getpid()) + ".gz"))
-                         .string();
-  std::ofstream(path, std::ios::binary)
-      << std::string("\x1f\x8b\x08\0\0\0\0\0\0\x03\x07zzzzzzzz", 19);
-  CHECK(readContestFile(path).status().message() ==
-        "'" + path + "' is damaged: it cannot be decompressed");
-  std::filesystem::remove(path);
-}
-
-TEST_CASE("an instance of the contest is read with its forbidden costs") {
-  Result<Problem> problem = contestFromJson(R"({"problem": {"name": "tiny", "nodes": {
-      "intervals": [[0, 2], [1, 1]], "costs": [[5, 1], [2, 1000000000000000000]],
-      "usages": [[1, 9], [7, 7]]}, "edges": {"nodes": [[0, 1]], "costs": [[0, 1, 2, 3]]},
-      "usage_limit": 8}})");
-  REQUIRE(problem);
-  CHECK(problem->nodes[1].choices[1].cost == kForbidden);
-  Result<Solution> solution = solve(*problem);
-  REQUIRE(solution);
-  CHECK(solution->choices == std::vector<int>{0, 0});
-  CHECK(solution->cost == 7);
-  CHECK(solution->status == SolveStatus::Optimal);
 }

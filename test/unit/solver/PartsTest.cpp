@@ -1,0 +1,108 @@
+// Re-solving of parts: from poor solutions to the optimum, in parts and by threads.
+#include "compiler/solver/Search.h"
+#include "test/unit/solver/SmallNetworks.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave::solver;
+
+namespace {
+
+// Pairs of nodes that agree, in a chain of weak edges; each pair saves seconds by choice 1 of both,
+// which takes bytes. One change alone costs 100 seconds: descent cannot leave choice 0.
+Network chainOfPairs(int pairs, int64_t budget, unsigned seed) {
+  std::mt19937 random(seed);
+  Network network;
+  network.rows = {{0, 0, budget, 0}};
+  for (int k = 0; k < pairs; ++k) {
+    NetworkNode first, second;
+    first.cost = {50, 50 - 1 - static_cast<double>(random() % 10)};
+    second.cost = {0, 0};
+    first.loads = {{0, 1, {0, 1 + static_cast<int64_t>(random() % 5)}}};
+    network.nodes.push_back(std::move(first));
+    network.nodes.push_back(std::move(second));
+    join(network, 2 * k, 2 * k + 1, agreement(2, 100));
+    if (k > 0)
+      join(network, 2 * k - 1, 2 * k, agreement(2, 0.25));
+  }
+  return network;
+}
+
+std::vector<int> zeros(const Network &network) { return std::vector<int>(network.nodes.size(), 0); }
+
+} // namespace
+
+TEST_CASE("parts of a solution are re-solved until it is the best one") {
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    const Network network = chainOfPairs(7, 12, seed);
+    const double least = leastWithin(network);
+    Search search(network, seed);
+    REQUIRE(search.offer(zeros(network)));
+    REQUIRE(search.bestCost() > least);
+    for (int k = 0; k < 60 && search.bestCost() > least; ++k) {
+      const double before = search.bestCost();
+      const bool isBetter = search.improve({0.5});
+      CHECK(isBetter == (search.bestCost() < before));
+      CHECK(search.bestCost() <= before);
+      CHECK(fitsRows(network, search.best()));
+    }
+    CHECK(search.bestCost() == Approx(least));
+  }
+}
+
+TEST_CASE("without a solution there are no parts") {
+  const Network network = chainOfPairs(3, 5, 1);
+  Search search(network, 1);
+  CHECK_FALSE(search.improve({0}));
+  CHECK(search.best().empty());
+}
+
+TEST_CASE("several parts at once give the same solution for every number of threads") {
+  const Network network = chainOfPairs(60, 60, 2);
+  auto solutionBy = [&](int threads) {
+    Search search(network, 3);
+    search.offer(zeros(network));
+    for (int k = 0; k < 3; ++k)
+      search.improve({0.5}, /*parts=*/4, threads);
+    return search.best();
+  };
+  const std::vector<int> one = solutionBy(1);
+  CHECK(network.totalCost(one) < network.totalCost(zeros(network)));
+  CHECK(solutionBy(2) == one);
+  CHECK(solutionBy(5) == one);
+}
+
+TEST_CASE("another seed chooses other parts") {
+  const Network network = chainOfPairs(60, 60, 2);
+  auto solutionOf = [&](uint64_t seed) {
+    Search search(network, seed);
+    search.offer(zeros(network));
+    search.improve({0.5});
+    return search.best();
+  };
+  CHECK(solutionOf(1) == solutionOf(1));
+  CHECK(solutionOf(1) != solutionOf(2));
+}
+
+TEST_CASE("a guide leads to the nodes whose choices have the highest bounds") {
+  // One pair far from all others; only it can be improved.
+  constexpr int kPairs = 400;
+  Network network = chainOfPairs(kPairs, 1 << 20, 1);
+  const int wanted = 2 * 311;
+  for (int v = 0; v < 2 * kPairs; v += 2)
+    network.nodes[v].cost[1] = v == wanted ? 20 : 51;
+  NodeCosts least;
+  for (int v = 0; v < 2 * kPairs; ++v)
+    least.push_back({v >= wanted - 40 && v <= wanted + 40 ? 1.0 : 0.0, 0.0});
+  int guided = 0, unguided = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed)
+    for (bool isGuided : {false, true}) {
+      Search search(network, seed);
+      search.offer(zeros(network));
+      if (isGuided)
+        search.guide(least);
+      if (search.improve({0}))
+        ++(isGuided ? guided : unguided);
+    }
+  CHECK(guided > unguided + 5);
+}
