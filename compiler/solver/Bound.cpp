@@ -105,7 +105,7 @@ public:
     }
     if (squares == 0)
       return;
-    double length = factor * std::max(target(upper) - value_, 1e-12 * std::abs(value_)) / squares;
+    double length = factor * (target(upper) - value_) / squares;
     for (size_t r = 0; r < prices_.size(); ++r)
       prices_[r] = std::max(0.0, prices_[r] + length * direction_[r] / scale_[r]);
   }

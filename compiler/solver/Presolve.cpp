@@ -32,14 +32,13 @@ void Presolve::reduce() {
   }
   propagate();
   dropRows();
-  for (int round = 0; round < 10 && contradiction_ < 0; ++round) {
-    bool changed = follow();
+  // Ends, since every change removes a choice or a node.
+  for (bool changed = true; changed && contradiction_ < 0;) {
+    changed = follow();
     changed |= dominate();
     changed |= propagate();
     dropRows();
     changed |= eliminate();
-    if (!changed)
-      break;
   }
   compact();
   tables_ = {};

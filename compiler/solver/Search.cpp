@@ -78,8 +78,7 @@ void Search::remember(const State &state) {
 
 // Applies single changes that lower the cost and fit, until there are none.
 void Search::descend(State &state) const {
-  bool changed = true;
-  for (int round = 0; round < 50 && changed; ++round) {
+  for (bool changed = true; changed;) {
     changed = false;
     for (size_t v = 0; v < network_.nodes.size(); ++v) {
       int best = -1;

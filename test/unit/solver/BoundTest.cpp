@@ -180,3 +180,58 @@ TEST_CASE("an ascent ends when the bound is close to the best solution or the cu
   options.isLate = [] { return true; };
   CHECK(iterationsTo(2 * unpriced, options) == 1);
 }
+
+// One node without any way to save bytes but a dear one: at the price p the bound is 1 + 2 p.
+static Network risingNetwork() {
+  Network network;
+  network.rows = {{0, 0, 1, 0}};
+  NetworkNode node;
+  node.cost = {1, 100};
+  node.loads = {{0, 1, {3, 0}}};
+  network.nodes.push_back(std::move(node));
+  return network;
+}
+
+// The ascent of a network with one row from the price 0, with solutions of this cost known.
+static Ascent ascendBelow(const Network &network, double upper, int iterations) {
+  Elimination elimination(network, 100);
+  AscentOptions options;
+  options.iterations = iterations;
+  return ascend(network, elimination, costsOf(network), {0.0}, options,
+                [&](const std::vector<int> &) { return upper; });
+}
+
+TEST_CASE("a step aims 5 % beyond the best solution, or 10 % beyond the bound if there is none") {
+  const Network network = risingNetwork();
+  CHECK(ascendBelow(network, kForbidden, 2).bound == Approx(1.1).epsilon(1e-9));
+  CHECK(ascendBelow(network, 3, 2).bound == Approx(1 + 1.05 * 2).epsilon(1e-9));
+  // At least a millionth of the solution's cost.
+  CHECK((ascendBelow(network, 1 + 1e-8, 2).bound - 1) == Approx(1.05e-6).epsilon(1e-3));
+  Network free = network;
+  free.nodes[0].cost = {0, 100};
+  CHECK(ascendBelow(free, kForbidden, 2).bound == Approx(1e-12).epsilon(1e-3));
+}
+
+TEST_CASE("a direction keeps 0.4 of the one before") {
+  // The excess is 2 bytes; the second direction has 2 + 0.4 * 2, and its step aims 10 % higher.
+  const double second = 1.1 + 2 * (0.1 * 1.1) / (2 + 0.4 * 2);
+  CHECK(ascendBelow(risingNetwork(), kForbidden, 3).bound == Approx(second).epsilon(1e-9));
+}
+
+TEST_CASE("a new choice counts for a tenth of the mean") {
+  Network network = risingNetwork();
+  network.nodes[0].cost = {1, 1.05}; // the first step makes the second choice cheaper
+  CHECK(ascendBelow(network, kForbidden, 2).mean[0] == std::vector<double>{0.9, 0.1});
+}
+
+TEST_CASE("an ascent ends when steps of a ten-thousandth no longer raise the bound") {
+  // The best price is 0, but the first choice exceeds the budget there: no step raises the bound.
+  Network network = risingNetwork();
+  network.nodes[0].cost = {1, 1};
+  const Ascent found = ascendBelow(network, kForbidden, 1000);
+  CHECK(found.bound == 1);
+  // Six idle iterations shorten the steps to 0.6 of their length: 19 times to less than 1e-4.
+  CHECK(std::pow(0.6, 19) < 1e-4);
+  CHECK(std::pow(0.6, 18) > 1e-4);
+  CHECK(found.iterations == 1 + 6 * 19);
+}

@@ -4,6 +4,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
+
 using namespace cleave::solver;
 
 namespace {
@@ -148,4 +151,75 @@ TEST_CASE("prices end where the dual of the memory row ends") {
   const Tightened unpriced = Messages(network).tighten({0.0}, kept, {});
   CHECK(unpriced.bound == 4);
   CHECK(unpriced.prices == Prices{0.0});
+}
+
+// One node and one row, whose budget the first choice exceeds by two bytes.
+static Network oneNodeNetwork(double first, double second) {
+  Network network;
+  network.rows = {{0, 0, 1, 0}};
+  NetworkNode node;
+  node.cost = {first, second};
+  node.loads = {{0, 1, {3, 0}}};
+  network.nodes.push_back(std::move(node));
+  return network;
+}
+
+static Tightened tightenBelow(const Network &network, double upper, int iterations) {
+  return Messages(network).tighten({0.0}, passes(iterations),
+                                   [&](const std::vector<int> &) { return upper; });
+}
+
+TEST_CASE("a first step of prices covers half of the distance to the best solution") {
+  // At the price p the bound is 1 + 2 p.
+  const Network network = oneNodeNetwork(1, 100);
+  CHECK(tightenBelow(network, 3, 2).bound == Approx(1 + 0.5 * 2).epsilon(1e-9));
+  // Without a solution the distance is a tenth of the bound; it is at least a millionth.
+  CHECK(tightenBelow(network, kForbidden, 2).bound == Approx(1 + 0.5 * 0.1).epsilon(1e-9));
+  CHECK((tightenBelow(network, 1 + 1e-8, 2).bound - 1) == Approx(0.5e-6).epsilon(1e-3));
+  // The second direction has 2 + 0.9 * 2 bytes.
+  const double second = 1.05 + 2 * (0.5 * 0.1 * 1.05) / (2 + 0.9 * 2);
+  CHECK(tightenBelow(network, kForbidden, 3).bound == Approx(second).epsilon(1e-9));
+}
+
+TEST_CASE("passes end when steps of a ten-thousandth no longer raise the bound") {
+  const Tightened found = tightenBelow(oneNodeNetwork(1, 1), kForbidden, 1000);
+  CHECK(found.bound == 1);
+  // Eight idle passes shorten the steps from 0.5 to 0.7 of their length: 24 times to below 1e-4.
+  CHECK(0.5 * std::pow(0.7, 24) < 1e-4);
+  CHECK(0.5 * std::pow(0.7, 23) > 1e-4);
+  CHECK(found.iterations == 1 + 8 * 24);
+}
+
+TEST_CASE("every fourth pass decodes choices") {
+  for (int iterations : {1, 4, 5, 8, 9}) {
+    int calls = 0;
+    const Network network = oneNodeNetwork(1, 1);
+    Messages(network).tighten({0.0}, passes(iterations), [&](const std::vector<int> &) {
+      ++calls;
+      return kForbidden;
+    });
+    CHECK(calls == (iterations + 3) / 4);
+  }
+}
+
+TEST_CASE(
+    "without rows the passes end with the first one that raises the bound by less than 1e-7") {
+  std::mt19937 random(6);
+  int ended = 0;
+  for (int k = 0; k < 60; ++k) {
+    const Network network = randomNetwork(shapeOf(2.5, 1), random);
+    Messages messages(network);
+    double before = messages.tighten({}, passes(1), {}).bound;
+    int expected = 1;
+    for (bool rises = true; rises && expected < 200; ++expected) {
+      const double bound = messages.tighten({}, passes(1), {}).bound;
+      rises = bound > before * (1 + 1e-7);
+      before = std::max(before, bound);
+    }
+    INFO("network " << k);
+    // The last pass is the idle one; it does not count.
+    CHECK(Messages(network).tighten({}, passes(200), {}).iterations == expected - 1);
+    ended += expected > 5;
+  }
+  CHECK(ended > 5);
 }

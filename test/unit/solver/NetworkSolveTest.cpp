@@ -1,5 +1,6 @@
 // The steps of a solve on networks that were not presolved, against enumeration.
 #include "compiler/solver/NetworkSolve.h"
+#include "compiler/solver/LeastPeak.h"
 #include "test/unit/solver/SmallNetworks.h"
 
 #include <catch2/catch.hpp>
@@ -159,4 +160,140 @@ TEST_CASE("what a budget must be at least is proven if nothing fits") {
     proven += steps.provenBudget()[0] > instance.spaces[0].budget;
   }
   CHECK(proven > 5);
+}
+
+namespace {
+
+// A square of nodes, each joined with its right and its lower neighbour by edges of random costs up
+// to `coupling`: too wide for exact elimination.
+Network squareNetwork(int side, int choices, double coupling, unsigned seed) {
+  std::mt19937 random(seed);
+  auto uniform = [&] { return static_cast<double>(random() % 1000) / 1000; };
+  Network network;
+  for (int v = 0; v < side * side; ++v) {
+    network.nodes.emplace_back();
+    for (int i = 0; i < choices; ++i)
+      network.nodes.back().cost.push_back(1 + uniform());
+    for (int w : {v % side > 0 ? v - 1 : -1, v - side}) {
+      if (w < 0)
+        continue;
+      std::vector<double> cost;
+      for (int k = 0; k < choices * choices; ++k)
+        cost.push_back(coupling * uniform());
+      join(network, w, v, std::move(cost));
+    }
+  }
+  return network;
+}
+
+// Nodes that take memory at five times, whose choices differ in when they take it.
+Network fiveRowNetwork(int nodes, std::mt19937 &random) {
+  Network network;
+  for (int r = 0; r < 5; ++r)
+    network.rows.push_back({0, r, 0, 0});
+  for (int v = 0; v < nodes; ++v) {
+    NetworkNode node;
+    node.cost = {0, 0, 0};
+    for (int r = 0; r < 5; ++r)
+      node.loads.push_back({r, r + 1, {}});
+    for (Load &load : node.loads)
+      for (int i = 0; i < 3; ++i)
+        load.bytes.push_back(static_cast<int64_t>(random() % 1000));
+    network.nodes.push_back(std::move(node));
+  }
+  return network;
+}
+
+} // namespace
+
+TEST_CASE(
+    "the first bound ends after 30 passes, or one that raises it by less than a ten-thousandth") {
+  int ended = 0, risen = 0;
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const Network network = squareNetwork(12, 6, 30, seed);
+    Messages messages(network);
+    AscentOptions one;
+    one.iterations = 1;
+    double before = messages.tighten({}, one, {}).bound;
+    int expected = 1;
+    for (bool rises = true; rises && expected < 30; ++expected) {
+      const double bound = messages.tighten({}, one, {}).bound;
+      rises = bound > before + 1e-4 * std::abs(before);
+      before = std::max(before, bound);
+      ended += !rises;
+      risen += rises && expected == 29;
+    }
+    NetworkSolve steps(network, {}, SolveOptions());
+    double bound = 0;
+    int count = 0;
+    for (; !steps.isFirstBoundFinal(); ++count)
+      bound = steps.raiseFirstBound();
+    INFO("seed " << seed);
+    CHECK(count == expected);
+    CHECK(bound == Approx(before));
+  }
+  CHECK(ended > 0);
+  CHECK(risen > 0);
+}
+
+TEST_CASE("that nothing fits is tested by 20 iterations at first, and by 60 after a short ascent") {
+  std::mt19937 random(6);
+  int first = 0, second = 0, later = 0;
+  for (int k = 0; k < 40; ++k) {
+    Network network = fiveRowNetwork(6, random);
+    auto provenBy = [&](int iterations) {
+      Search search(network, 1);
+      return leastPeak(network, 0, iterations, 1 << 12, search);
+    };
+    // The budget is just too small, by what 100 iterations prove; how many does it need?
+    const int64_t budget = provenBy(100) - 1;
+    int needed = 1;
+    while (provenBy(needed) <= budget)
+      ++needed;
+    for (Row &row : network.rows)
+      row.budget = budget;
+    SolveOptions options;
+    options.maxIterations = 40;
+    options.maxSearchRounds = 0;
+    NetworkSolve steps(network, {{"device", budget}}, options);
+    const double bound = steps.run();
+    INFO("network " << k << " needs " << needed << " iterations");
+    if (needed <= 60)
+      CHECK(bound == kForbidden);
+    if (needed <= 20)
+      CHECK(steps.iterations() == 1);
+    else if (needed <= 60)
+      CHECK(steps.iterations() == 1 + 25);
+    else
+      CHECK(steps.iterations() > 1 + 25);
+    first += needed > 10 && needed <= 20;
+    second += needed > 30 && needed <= 40;
+    later += needed > 60;
+  }
+  CHECK(first > 0);
+  CHECK(second > 0);
+  CHECK(later > 0);
+}
+
+TEST_CASE("a gap is closed by branches if the work affords fifty of them") {
+  std::mt19937 random(7);
+  int byBranches = 0;
+  for (int k = 0; k < 10; ++k) {
+    Network network = fiveRowNetwork(10, random);
+    const int64_t budget = 4500; // nine tenths of what the nodes take on average
+    for (Row &row : network.rows)
+      row.budget = budget;
+    for (NetworkNode &node : network.nodes)
+      for (double &cost : node.cost)
+        cost = 10 + static_cast<double>(random() % 1000) / 1000;
+    SolveOptions options;
+    options.maxSearchRounds = 1;
+    options.maxWork = 50 * 12 * (Elimination(network, 1 << 20).work() + 1); // 12 iterations each
+    NetworkSolve enough(network, {{"device", budget}}, options);
+    const bool isProven = enough.isProven(enough.run());
+    options.maxWork -= 1;
+    NetworkSolve less(network, {{"device", budget}}, options);
+    byBranches += isProven && !less.isProven(less.run());
+  }
+  CHECK(byBranches > 0);
 }

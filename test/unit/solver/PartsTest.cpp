@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace cleave::solver;
 
 namespace {
@@ -105,4 +107,87 @@ TEST_CASE("a guide leads to the nodes whose choices have the highest bounds") {
         ++(isGuided ? guided : unguided);
     }
   CHECK(guided > unguided + 5);
+}
+
+TEST_CASE("a part exchanges the bytes that it has for others") {
+  // Two pairs of which one fits; the solution has the one that saves less.
+  Network network = chainOfPairs(2, 5, 1);
+  network.nodes[0].cost[1] = 49;
+  network.nodes[2].cost[1] = 47;
+  network.nodes[0].loads[0].bytes[1] = network.nodes[2].loads[0].bytes[1] = 5;
+  Search search(network, 1);
+  REQUIRE(search.offer({1, 1, 0, 0}));
+  REQUIRE(search.bestCost() > leastWithin(network));
+  search.improve({0});
+  CHECK(search.bestCost() == leastWithin(network));
+}
+
+// A chain of nodes that would save a little by choice 1, but pay 100 seconds wherever two of them
+// differ; at every tenth of them two nodes save a second if both change.
+static Network chainWithPairs(int nodes) {
+  Network network;
+  for (int v = 0; v < nodes; ++v) {
+    network.nodes.emplace_back();
+    network.nodes.back().cost = {0.1, 0};
+    if (v > 0)
+      join(network, v - 1, v, agreement(2, 100));
+  }
+  for (int v = 0; v < nodes; v += 10) {
+    const int first = static_cast<int>(network.nodes.size());
+    network.nodes.resize(first + 2);
+    network.nodes[first].cost = {1, 0};
+    network.nodes[first + 1].cost = {0, 0};
+    join(network, v, first, std::vector<double>(4, 0.0));
+    join(network, first, first + 1, agreement(2, 100));
+  }
+  return network;
+}
+
+TEST_CASE("a part pays for its edges to the nodes around it") {
+  const Network network = chainWithPairs(1000);
+  Search search(network, 1);
+  search.offer(zeros(network));
+  const double before = search.bestCost();
+  int better = 0;
+  for (int k = 0; k < 20; ++k)
+    better += search.improve({});
+  CHECK(better > 10);
+  CHECK(search.bestCost() <= before - 20);
+  for (int v = 0; v < 1000; ++v)
+    CHECK(search.best()[v] == 0);
+}
+
+// How many of 400 first parts contain one of many chains as a whole: only then it can change, and
+// saves a second.
+static int partsWithWholeChain(int length) {
+  const int chains = 3000 / length;
+  Network network;
+  for (int chain = 0; chain < chains; ++chain)
+    for (int k = 0; k < length; ++k) {
+      network.nodes.emplace_back();
+      network.nodes.back().cost = {k == 0 ? 1.0 : 0.0, 0};
+      const int v = static_cast<int>(network.nodes.size()) - 1;
+      if (k > 0)
+        join(network, v - 1, v, agreement(2, 100));
+    }
+  int whole = 0;
+  for (uint64_t seed = 1; seed <= 400; ++seed) {
+    Search search(network, seed);
+    search.offer(zeros(network));
+    whole += search.improve({});
+  }
+  return whole;
+}
+
+TEST_CASE("parts have 8 to 240 nodes at first, around one to three of them") {
+  // A part of n nodes has n / m of them around the first of m. Its size is 8 * 30^u; u and m are
+  // random: it has n nodes or more in 1 - log(n / 8) / log(30) of all cases.
+  for (int length : {10, 60}) {
+    double expected = 0, variance = 0;
+    for (int m = 1; m <= 3; ++m)
+      expected += 400 * std::max(0.0, 1 - std::log(length * m / 8.0) / std::log(30.0)) / 3;
+    variance = expected * (1 - expected / 400);
+    INFO("chains of " << length << " nodes");
+    CHECK(partsWithWholeChain(length) == Approx(expected).margin(2.5 * std::sqrt(variance)));
+  }
 }
