@@ -7,12 +7,13 @@ sys.dont_write_bytecode = True
 
 import batches
 import layers
+import named_tests
 import names
 import sizes
 import style
 from sources import Tree
 
-RULES = layers.RULES + sizes.RULES + names.RULES + style.RULES + batches.RULES
+RULES = layers.RULES + sizes.RULES + names.RULES + style.RULES + batches.RULES + named_tests.RULES
 
 
 def violations(root):

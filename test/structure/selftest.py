@@ -14,6 +14,7 @@ import sizes
 README = {f"{f}/README.md": "what it is\n" for f in (
     "runtime/base", "runtime/comm", "dialects/interfaces", "dialects/graph", "compiler/solver",
     "passes/driver", "passes/shard", "tools/cleave-run", "test/unit")}
+TESTS = {f"test/unit/{f}Test.cpp": "// what it tests\n" for f in ("driver/A", "solver/A", "solver/B", "solver/C")}
 
 
 def library(folder, *deps):
@@ -29,7 +30,7 @@ class Structure(unittest.TestCase):
     def check(self, files, *expected):
         """The tree of `files` has exactly the violations that match `expected`."""
         with tempfile.TemporaryDirectory() as root:
-            for path, text in {**README, **files}.items():
+            for path, text in {**README, **TESTS, **files}.items():
                 os.makedirs(os.path.dirname(f"{root}/{path}"), exist_ok=True)
                 with open(f"{root}/{path}", "w", encoding="utf-8") as file:
                     file.write(text)
@@ -218,6 +219,10 @@ class Structure(unittest.TestCase):
                     "compiler/solver/B.cpp": "// b\nusing T = long;\nint f(const T &value, int n) { return n; }\nenum S {};\n#define M 1\n"
                                              "static const int kK = 2;\n"},
                    *[f"B.cpp: defines `{name}`, which compiler/solver/A.cpp defines, too" for name in ("T", "f", "S", "kK", "M")])
+
+    def test_the_share_of_tests_by_name_does_not_fall(self):
+        self.check({"compiler/solver/A.cpp": "// a\n", "compiler/solver/D.cpp": "// d\n"},
+                   "compiler/solver: 1 of 2 sources have a test of their name .* without: D.cpp")
 
     def test_documented_declarations_are_distinguished(self):
         text = ("// B: described above.\nnamespace n {\n// Of its own.\nint f(int a);\nint g();\n\nint h();\n"

@@ -27,6 +27,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "test", "structure"))
 
 import layers
+import named_tests
 from declarations import blanked, documentable
 from sizes import _functions
 from sources import Tree
@@ -90,6 +91,10 @@ class House:
         text = "".join(self.tree.text(f) for f in self.tree.files if f.startswith("test/lit/"))
         undriven = sorted(p for p in passes if not re.search(rf"--{p}\b(?!-)", text))
         yield "passes that no lit test runs", f"{len(undriven)} {' '.join(undriven)}".strip()
+        for folder in named_tests.SHARES:
+            having, without = named_tests.tested(self.tree, folder)
+            count = len(having) + len(without)
+            yield f"{folder}, tests by name", f"{percent(len(having), count)}, {len(having)} of {count} sources"
         test = sum(n for f, n in self.lines.items() if f.startswith("test/"))
         source = sum(self.lines[f] for f in self.product if f in self.lines)
         yield "test / source lines", f"{test / source:.2f}  ({test} / {source})"
