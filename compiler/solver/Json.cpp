@@ -115,41 +115,6 @@ std::string toJson(const Solution &solution) {
   return root.dump(1);
 }
 
-static Solution readSolution(const Json &root) {
-  Solution solution;
-  std::string status = root.at("status");
-  for (int k = 0; k < 4; ++k)
-    if (status == kStatusNames[k])
-      solution.status = static_cast<SolveStatus>(k);
-  root.at("choices").get_to(solution.choices);
-  solution.cost = costFromJson(root.at("cost"));
-  solution.lowerBound = costFromJson(root.at("lower_bound"));
-  solution.gap = costFromJson(root.at("gap"));
-  for (const Json &peak : root.at("peaks"))
-    solution.peaks.push_back({peak.at("bytes"), peak.at("time"), peak.at("live_nodes")});
-  root.at("shadow_price").get_to(solution.shadowPrice);
-  solution.iterations = root.value("iterations", 0);
-  solution.seconds = root.value("seconds", 0.0);
-  if (auto why = root.find("infeasibility"); why != root.end()) {
-    Infeasibility &to = solution.infeasibility;
-    why->at("smallest_budget").get_to(to.smallestBudget);
-    why->at("proven_budget").get_to(to.provenBudget);
-    to.space = why->at("space");
-    to.time = why->at("time");
-    why->at("binding_nodes").get_to(to.bindingNodes);
-    to.message = why->at("message");
-  }
-  return solution;
-}
-
-Result<Solution> solutionFromJson(const std::string &text) {
-  try {
-    return readSolution(Json::parse(text));
-  } catch (const Json::exception &error) {
-    return Status::userError("not a solution in JSON: ", jsonReason(error));
-  }
-}
-
 Result<std::vector<int>> choicesFromJson(const std::string &text) {
   try {
     const Json root = Json::parse(text);

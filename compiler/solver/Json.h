@@ -19,7 +19,6 @@ std::string toJson(const Solution &solution);
 
 // Reads the output of toJson and validates it. A user error names the place in the text.
 Result<Problem> problemFromJson(const std::string &text);
-Result<Solution> solutionFromJson(const std::string &text);
 
 // The choices of a solution: from the output of toJson, or from a list of numbers, one per node. A
 // user error if it is neither.

@@ -24,7 +24,7 @@ void solver(std::string_view bytes) {
   mustBeTheirs(problem.status());
   if (problem.isOk() && !solver::problemFromJson(solver::toJson(*problem)).isOk())
     std::abort();
-  mustBeTheirs(solver::solutionFromJson(text).status());
+  mustBeTheirs(solver::choicesFromJson(text).status());
 }
 
 } // namespace cleave::fuzz

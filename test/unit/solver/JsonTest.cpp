@@ -1,7 +1,7 @@
 // Problems and solutions as JSON.
 #include "compiler/solver/Json.h"
-#include "compiler/solver/Check.h"
 #include "compiler/solver/Solver.h"
+#include "runtime/base/Json.h"
 #include "test/unit/solver/RandomProblem.h"
 
 #include <catch2/catch.hpp>
@@ -19,17 +19,37 @@ TEST_CASE("a problem is the same after writing and reading") {
   }
 }
 
-TEST_CASE("a solution is the same after writing and reading") {
+TEST_CASE("a solution is written with all its numbers") {
   std::mt19937 random(6);
   Problem problem = randomProblem({}, random);
   Result<Solution> solution = solve(problem);
   REQUIRE(solution);
-  Result<Solution> read = solutionFromJson(toJson(*solution));
-  REQUIRE(read);
-  CHECK(read->choices == solution->choices);
-  CHECK(read->status == solution->status);
-  CHECK(checkSolution(problem, *read));
-  CHECK(toJson(*read) == toJson(*solution));
+  const Json written = Json::parse(toJson(*solution));
+  CHECK(written["status"] == "optimal");
+  CHECK(written["choices"] == solution->choices);
+  CHECK(*choicesFromJson(toJson(*solution)) == solution->choices);
+  CHECK(written["cost"] == solution->cost);
+  CHECK(written["lower_bound"] == solution->lowerBound);
+  CHECK(written["gap"] == 0);
+  CHECK(written["peaks"][0]["bytes"] == solution->peaks[0].bytes);
+  CHECK(written["peaks"][0]["live_nodes"] == solution->peaks[0].liveNodes);
+  CHECK(written["shadow_price"] == solution->shadowPrice);
+  CHECK(written["iterations"] == solution->iterations);
+  CHECK(written.count("infeasibility") == 0);
+}
+
+TEST_CASE("why nothing fits is written, and costs that are infinite as null") {
+  Problem problem;
+  problem.spaces.push_back({"device", 3});
+  problem.nodes.push_back({"a", {{0, 1, 0}}, {{"", 1, {5}}}});
+  Result<Solution> solution = solve(problem);
+  REQUIRE(solution);
+  const Json written = Json::parse(toJson(*solution));
+  CHECK(written["status"] == "infeasible");
+  CHECK(written["lower_bound"].is_null());
+  CHECK(written["infeasibility"]["smallest_budget"] == std::vector<int64_t>{5});
+  CHECK(written["infeasibility"]["space"] == 0);
+  CHECK(written["infeasibility"]["message"] == solution->infeasibility.message);
 }
 
 TEST_CASE("choices are read from a solution or from a list of numbers") {
@@ -75,8 +95,4 @@ TEST_CASE("numbers of a problem that do not fit each other are refused with thei
   CHECK(messageOf(good, R"({"from": 0, "to": 1, "cost": [2, 3]})") ==
         "edge 0 has 2 costs, expected 1 (choices of one times choices of the other)");
   CHECK(messageOf(good, edge, "-1").find("budget") != std::string::npos);
-}
-
-TEST_CASE("a malformed solution is refused") {
-  CHECK(solutionFromJson("[]").status().message().find("not a solution in JSON: ") == 0);
 }
