@@ -1,4 +1,4 @@
-// Reading and writing of named arrays in .npz, .npy and .safetensors files.
+// Reading of named arrays in .npz, .npy and .safetensors files, writing of .npz and .safetensors.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -75,10 +75,8 @@ private:
 };
 
 // Each writes a temporary file and renames it, so that a file at `path` is always complete. .npz is
-// written without compression; .npy holds one array. NumPy has no bf16, so .npz and .npy hold bf16
-// as f32.
+// written without compression. NumPy has no bf16, so .npz files hold bf16 as f32.
 Status writeNpz(const std::string &path, const std::vector<ArrayView> &arrays);
-Status writeNpy(const std::string &path, const ArrayView &array);
 Status writeSafetensors(const std::string &path, const std::vector<ArrayView> &arrays,
                         const std::vector<std::pair<std::string, std::string>> &metadata = {});
 

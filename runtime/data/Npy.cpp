@@ -160,11 +160,4 @@ ArrayView asNpy(const ArrayView &array, std::vector<float> &widened) {
   return {array.name, DType::F32, array.shape, widened.data()};
 }
 
-Status writeNpy(const std::string &path, const ArrayView &array) {
-  std::vector<float> widened;
-  ArrayView stored = asNpy(array, widened);
-  std::string header = npyHeader(stored.dtype, stored.shape);
-  return writeParts(path, {{header.data(), header.size()}, {stored.data, stored.bytes()}});
-}
-
 } // namespace cleave::data

@@ -1,5 +1,6 @@
 // Writing and reading of the three array formats, and damaged files.
 #include "Files.h"
+#include "NpyFile.h"
 
 #include "runtime/data/ArrayFile.h"
 
@@ -49,19 +50,31 @@ TEST_CASE("arrays written to .npz and .safetensors are read back") {
         std::vector<std::pair<std::string, std::string>>{{"step", "7"}});
 }
 
-TEST_CASE(
-    "an .npy is named by its file, its elements begin at a multiple of 64 and bf16 becomes f32") {
+TEST_CASE("an .npy is named by its file") {
   Folder folder;
-  REQUIRE(writeNpy(folder / "w.npy", {"any", DType::BF16, {2}, kHalves.data()}));
+  REQUIRE(writeNpy(folder / "w.npy", {"any", DType::I64, {3}, kIntegers.data()}));
   auto file = ArrayFile::open(folder / "w.npy");
+  REQUIRE(file);
+  const ArrayView *array = (*file)->find("w");
+  REQUIRE(array);
+  CHECK(array->dtype == DType::I64);
+  CHECK(array->shape == std::vector<int64_t>{3});
+  CHECK(std::memcmp(array->data, kIntegers.data(), array->bytes()) == 0);
+}
+
+TEST_CASE("in an .npz elements begin at a multiple of 64 in their member, and bf16 becomes f32") {
+  Folder folder;
+  REQUIRE(writeNpz(folder / "w.npz", {{"w", DType::BF16, {2}, kHalves.data()}}));
+  auto file = ArrayFile::open(folder / "w.npz");
   REQUIRE(file);
   const ArrayView *array = (*file)->find("w");
   REQUIRE(array);
   CHECK(array->dtype == DType::F32);
   CHECK(static_cast<const float *>(array->data)[1] == -2.0f);
-  std::string content = contentOf(folder / "w.npy");
-  CHECK(content.size() == 128 + 2 * sizeof(float));
-  CHECK(content.find("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }") == 10);
+  const std::string content = contentOf(folder / "w.npz");
+  const size_t member = content.find("\x93NUMPY"), elements = content.find("PK\x01\x02") - 8;
+  CHECK(elements - member == 128);
+  CHECK(content.find("{'descr': '<f4', 'fortran_order': False, 'shape': (2,), }") == member + 10);
 }
 
 TEST_CASE("bf16 stays bf16 in safetensors") {
@@ -70,17 +83,6 @@ TEST_CASE("bf16 stays bf16 in safetensors") {
   auto file = ArrayFile::open(folder / "b.safetensors");
   REQUIRE(file);
   CHECK((*file)->find("w")->dtype == DType::BF16);
-}
-
-// The .npy bytes of a header and elements, as NumPy writes them.
-static std::string npy(const std::string &descr, const std::string &shape,
-                       const std::string &elements, bool fortran = false) {
-  std::string dict = "{'descr': '" + descr + "', 'fortran_order': " + (fortran ? "True" : "False") +
-                     ", 'shape': " + shape + ", }\n";
-  std::string out("\x93NUMPY\x01\x00", 8);
-  out += static_cast<char>(dict.size());
-  out += '\0';
-  return out + dict + elements;
 }
 
 // A deflated stream.
@@ -365,7 +367,7 @@ TEST_CASE("conversions keep values or name one that does not fit") {
 TEST_CASE("a failed write leaves the old file unchanged and no temporary file") {
   Folder folder;
   CHECK(writeNpz(folder / "none/a.npz", threeArrays()).message().find("cannot write") == 0);
-  REQUIRE(writeNpy(folder / "a.npy", threeArrays()[0]));
+  REQUIRE(writeNpz(folder / "a.npz", threeArrays()));
   for (const auto &entry : std::filesystem::directory_iterator(folder / ""))
     CHECK(entry.path().filename().string().find(".partial.") == std::string::npos);
 }

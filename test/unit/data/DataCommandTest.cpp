@@ -1,5 +1,6 @@
 // Micro-batches that a command writes: their format, and commands that fail.
 #include "Files.h"
+#include "NpyFile.h"
 
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/BatchSource.h"
@@ -80,7 +81,7 @@ TEST_CASE("a command that fails, or writes something else, is named with what it
         "the data command 'cat $FILE; kill -9 $$' was ended by signal 9 after 1 batch");
   CHECK(messageOf(good + good.substr(0, good.size() - 3)) ==
         "the data command 'cat $FILE' ended inside of a batch, 3 bytes before the end of an array");
-  CHECK(messageOf(good + good.substr(0, 200), "cat $FILE; exit 1") ==
+  CHECK(messageOf(good + good.substr(0, good.size() - 3), "cat $FILE; exit 1") ==
         "the data command 'cat $FILE; exit 1' ended with exit code 1 after 1 batch");
   CHECK_THAT(messageOf("loading the data\n" + good),
              Catch::Contains("wrote the text 'loading ' where a batch should begin") &&

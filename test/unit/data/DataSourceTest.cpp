@@ -1,5 +1,6 @@
 // Samples from arrays: selection, order, division into blocks, and error messages.
 #include "Files.h"
+#include "NpyFile.h"
 
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/DataSource.h"

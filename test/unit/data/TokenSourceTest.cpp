@@ -1,5 +1,6 @@
 // Windows of text and token files.
 #include "Files.h"
+#include "NpyFile.h"
 
 #include "runtime/data/ArrayFile.h"
 #include "runtime/data/DataSource.h"
