@@ -123,7 +123,7 @@ SmallVector<Value> CpuGroupEmitter::emitPassLoops(size_t pass, size_t depth, Val
   if (depth == nest_.reduced.size())
     return emitPassBody(pass, carried);
   int factor = nest_.reduced[depth];
-  return k_.fold(k_.constant(0), k_.constant(nest_.sizes[factor]), carried,
+  return k_.fold(k_.constant(0), k_.constant(nest_.sizes[factor]), 1, carried,
                  [&](Value index, ValueRange inside) {
                    index_[factor] = index;
                    return emitPassLoops(pass, depth + 1, inside);

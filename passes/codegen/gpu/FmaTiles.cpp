@@ -59,25 +59,26 @@ GpuTiles::Numbers FmaTiles::multiply(const Left &left, int right) {
   const int64_t columns = a.matrix.columns, width = std::min(kFmaChunk, columns),
                 second = kTileRows * kChunkStride;
   const int side = rowCount();
-  return k_.foldBy(width, k_.constant(0), k_.constant(columns), zeros(kTileRows),
-                   [&](Value column, ValueRange before) {
-                     k_.barrier();
-                     stage(a.matrix, a.row, column, kTileRows, width, kChunkStride, 0);
-                     stage(b.matrix, b.row, column, kTileRows, width, kChunkStride, second);
-                     k_.barrier();
-                     return k_.fold(
-                         k_.constant(0), k_.constant(width), before, [&](Value d, ValueRange sums) {
-                           Numbers left, right, next;
-                           for (int i = 0; i < side; ++i) {
-                             left.push_back(staged(row(i), kChunkStride, d, 0));
-                             right.push_back(staged(this->column(i), kChunkStride, d, second));
-                           }
-                           for (int i = 0; i < side; ++i)
-                             for (int j = 0; j < side; ++j)
-                               next.push_back(multiplyAdd(left[i], right[j], sums[i * side + j]));
-                           return next;
-                         });
-                   });
+  return k_.fold(k_.constant(0), k_.constant(columns), width, zeros(kTileRows),
+                 [&](Value column, ValueRange before) {
+                   k_.barrier();
+                   stage(a.matrix, a.row, column, kTileRows, width, kChunkStride, 0);
+                   stage(b.matrix, b.row, column, kTileRows, width, kChunkStride, second);
+                   k_.barrier();
+                   return k_.fold(
+                       k_.constant(0), k_.constant(width), 1, before,
+                       [&](Value d, ValueRange sums) {
+                         Numbers left, right, next;
+                         for (int i = 0; i < side; ++i) {
+                           left.push_back(staged(row(i), kChunkStride, d, 0));
+                           right.push_back(staged(this->column(i), kChunkStride, d, second));
+                         }
+                         for (int i = 0; i < side; ++i)
+                           for (int j = 0; j < side; ++j)
+                             next.push_back(multiplyAdd(left[i], right[j], sums[i * side + j]));
+                         return next;
+                       });
+                 });
 }
 
 // Places a tile in shared memory.
@@ -94,13 +95,13 @@ GpuTiles::Numbers FmaTiles::addProduct(ValueRange sums, const Numbers &tile, int
   const Rows b = right_[right];
   const int columns = columnCount(b.matrix.columns);
   const int64_t width = columns * kSpread;
-  return k_.foldBy(
-      kRowsAtATime, k_.constant(0), k_.constant(kTileRows), sums,
-      [&](Value first, ValueRange before) {
-        k_.barrier();
-        stage(b.matrix, k_.add(b.row, first), {}, kRowsAtATime, width, width, 0);
-        k_.barrier();
-        return k_.fold(k_.constant(0), k_.constant(kRowsAtATime), before,
+  return k_.fold(k_.constant(0), k_.constant(kTileRows), kRowsAtATime, sums,
+                 [&](Value first, ValueRange before) {
+                   k_.barrier();
+                   stage(b.matrix, k_.add(b.row, first), {}, kRowsAtATime, width, width, 0);
+                   k_.barrier();
+                   return k_.fold(
+                       k_.constant(0), k_.constant(kRowsAtATime), 1, before,
                        [&](Value r, ValueRange carried) {
                          Numbers next, right;
                          for (int j = 0; j < columns; ++j)
@@ -113,7 +114,7 @@ GpuTiles::Numbers FmaTiles::addProduct(ValueRange sums, const Numbers &tile, int
                          }
                          return next;
                        });
-      });
+                 });
 }
 
 } // namespace cleave::codegen

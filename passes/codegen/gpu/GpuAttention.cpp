@@ -97,8 +97,8 @@ private:
       sight =
           k_.smaller(scores_.causalIndex(k_.add(first_, k_.constant(kTileRows))), scores_.keys());
     Value end = visitsHidden() ? k_.constant(scores_.keys()) : sight;
-    SmallVector<Value> last = k_.foldBy(
-        tiles_.side(), k_.constant(0), end, start().all(), [&](Value key, ValueRange carried) {
+    SmallVector<Value> last = k_.fold(
+        k_.constant(0), end, tiles_.side(), start().all(), [&](Value key, ValueRange carried) {
           if (!visitsHidden())
             return addKeys(unpack(carried), key).all();
           Value isSeen = arith::CmpIOp::create(b_, k_.loc(), arith::CmpIPredicate::slt, key, sight);

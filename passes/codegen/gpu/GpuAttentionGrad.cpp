@@ -84,14 +84,14 @@ private:
     GpuTiles::Left queries = tiles_.keepInRegisters({head.query, first});
     GpuTiles::Left grad = tiles_.keepInMemory({head.grad, first});
     SmallVector<Value> sums =
-        k_.foldBy(tiles_.side(), k_.constant(0), end, tiles_.zeros(head.query.columns),
-                  [&](Value key, ValueRange carried) {
-                    tiles_.bring({head.key, key}, {head.value, key});
-                    GpuTiles::Numbers scores = tiles_.multiply(queries, 0);
-                    GpuTiles::Numbers grads = tiles_.multiply(grad, 1);
-                    toGradients(scores, grads, first, key, /*hasQueryRows=*/true);
-                    return tiles_.addProduct(carried, grads, 0);
-                  });
+        k_.fold(k_.constant(0), end, tiles_.side(), tiles_.zeros(head.query.columns),
+                [&](Value key, ValueRange carried) {
+                  tiles_.bring({head.key, key}, {head.value, key});
+                  GpuTiles::Numbers scores = tiles_.multiply(queries, 0);
+                  GpuTiles::Numbers grads = tiles_.multiply(grad, 1);
+                  toGradients(scores, grads, first, key, /*hasQueryRows=*/true);
+                  return tiles_.addProduct(carried, grads, 0);
+                });
     tiles_.store(sums, scores_.result(0, index), first, scores_.form().scale);
   }
 
@@ -116,7 +116,7 @@ private:
     SmallVector<Value> sums = tiles_.zeros(width);
     const size_t keySums = sums.size();
     append_range(sums, tiles_.zeros(depth));
-    sums = k_.fold(k_.constant(0), k_.constant(scores_.perGroup()), sums,
+    sums = k_.fold(k_.constant(0), k_.constant(scores_.perGroup()), 1, sums,
                    [&](Value member, ValueRange carried) {
                      SmallVector<Value> index(group);
                      index.back() = k_.add(k_.mul(index.back(), scores_.perGroup()), member);
@@ -138,16 +138,16 @@ private:
       from = k_.mul(arith::DivUIOp::create(b_, k_.loc(), query, k_.constant(tiles_.side())),
                     tiles_.side());
     }
-    return k_.foldBy(tiles_.side(), from, k_.constant(scores_.queries()), sums,
-                     [&](Value query, ValueRange carried) {
-                       readLse(head, query);
-                       if (!isCausal || scores_.isFillInfinite())
-                         return addQueries(head, keys, query, carried, keySums);
-                       return k_.either(
-                           isNeeded(keys.first, query), carried.getTypes(),
-                           [&] { return addQueries(head, keys, query, carried, keySums); },
-                           [&] { return llvm::to_vector(carried); });
-                     });
+    return k_.fold(from, k_.constant(scores_.queries()), tiles_.side(), sums,
+                   [&](Value query, ValueRange carried) {
+                     readLse(head, query);
+                     if (!isCausal || scores_.isFillInfinite())
+                       return addQueries(head, keys, query, carried, keySums);
+                     return k_.either(
+                         isNeeded(keys.first, query), carried.getTypes(),
+                         [&] { return addQueries(head, keys, query, carried, keySums); },
+                         [&] { return llvm::to_vector(carried); });
+                   });
   }
 
   // Whether any of the queries sees any of the keys, or gives keys that it does not see a weight.
@@ -214,10 +214,10 @@ private:
                                tiles_.exists(query, head.grad.rows));
       columns = k_.choose(isWanted, columns, k_.constant(0));
       const int64_t vector = std::min(head.grad.vector, head.result.vector);
-      Value part = k_.foldBy(vector * tiles_.lanesPerRow(), k_.mul(tiles_.lane(), vector), columns,
-                             number(0), [&](Value column, ValueRange before) -> SmallVector<Value> {
-                               return {addProducts(head, query, column, vector, before[0])};
-                             })[0];
+      Value part = k_.fold(k_.mul(tiles_.lane(), vector), columns, vector * tiles_.lanesPerRow(),
+                           number(0), [&](Value column, ValueRange before) -> SmallVector<Value> {
+                             return {addProducts(head, query, column, vector, before[0])};
+                           })[0];
       Value sum = tiles_.acrossRow(part, [&](Value x, Value y) -> Value {
         return arith::AddFOp::create(b_, k_.loc(), x, y);
       });

@@ -55,22 +55,22 @@ void GpuGroupEmitter::foldRows(const Chunk &chunk, Value slice, Value valid, int
   if (valid)
     end = gpu_.choose(valid, end, k_.constant(0));
   int64_t apart = threads_.slices;
-  sums = gpu_.foldBy(unroll * apart, k_.add(slice, k_.constant(from)), end, sums,
-                     [&](Value first, ValueRange carried) {
-                       SmallVector<Value> inside(carried), rows;
-                       SmallVector<Chunk> chunks(unroll, chunk);
-                       for (auto [i, chunkOfRow] : llvm::enumerate(chunks)) {
-                         rows.push_back(k_.add(first, k_.constant(i * apart)));
-                         placeInRow(rows.back());
-                         preload(chunkOfRow, nest_.inner);
-                         preloadScalars(chunkOfRow);
-                       }
-                       for (auto [row, chunkOfRow] : llvm::zip(rows, chunks)) {
-                         placeInRow(row);
-                         addRow(chunkOfRow, inside);
-                       }
-                       return inside;
-                     });
+  sums = gpu_.fold(k_.add(slice, k_.constant(from)), end, unroll * apart, sums,
+                   [&](Value first, ValueRange carried) {
+                     SmallVector<Value> inside(carried), rows;
+                     SmallVector<Chunk> chunks(unroll, chunk);
+                     for (auto [i, chunkOfRow] : llvm::enumerate(chunks)) {
+                       rows.push_back(k_.add(first, k_.constant(i * apart)));
+                       placeInRow(rows.back());
+                       preload(chunkOfRow, nest_.inner);
+                       preloadScalars(chunkOfRow);
+                     }
+                     for (auto [row, chunkOfRow] : llvm::zip(rows, chunks)) {
+                       placeInRow(row);
+                       addRow(chunkOfRow, inside);
+                     }
+                     return inside;
+                   });
 }
 
 void GpuGroupEmitter::placeInRow(Value row) {

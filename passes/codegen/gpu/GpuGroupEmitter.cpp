@@ -331,18 +331,18 @@ void GpuGroupEmitter::foldChunks(const Pass &pass, int64_t from, int64_t to, int
   if (hasRow_)
     end = gpu_.choose(hasRow_, end, k_.constant(0));
   int64_t apart = threads_.threadsPerRow;
-  sums = gpu_.foldBy(unroll * apart, k_.add(inRow_, k_.constant(from)), end, sums,
-                     [&](Value number, ValueRange carried) {
-                       SmallVector<Value> inside(carried);
-                       SmallVector<Chunk> chunks;
-                       for (int i = 0; i < unroll; ++i)
-                         chunks.push_back(make(k_.add(number, k_.constant(i * apart))));
-                       for (Chunk &chunk : chunks)
-                         preload(chunk, nest_.reduced);
-                       for (Chunk &chunk : chunks)
-                         accumulate(pass, chunk, inside);
-                       return inside;
-                     });
+  sums = gpu_.fold(k_.add(inRow_, k_.constant(from)), end, unroll * apart, sums,
+                   [&](Value number, ValueRange carried) {
+                     SmallVector<Value> inside(carried);
+                     SmallVector<Chunk> chunks;
+                     for (int i = 0; i < unroll; ++i)
+                       chunks.push_back(make(k_.add(number, k_.constant(i * apart))));
+                     for (Chunk &chunk : chunks)
+                       preload(chunk, nest_.reduced);
+                     for (Chunk &chunk : chunks)
+                       accumulate(pass, chunk, inside);
+                     return inside;
+                   });
 }
 
 Value GpuGroupEmitter::butterfly(graph::ReduceOp reduce, Value value, int lanes) {

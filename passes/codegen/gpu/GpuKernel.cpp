@@ -164,17 +164,6 @@ void GpuKernel::storeVector(ArrayRef<Value> elements, int64_t argument, Value in
 
 // -- arithmetic -----------------------------------------------------------------------------------
 
-SmallVector<Value> GpuKernel::foldBy(int64_t step, Value from, Value to, ValueRange start,
-                                     const Fold &body) {
-  auto loop = scf::ForOp::create(b_, loc_, from, to, constant(step), start);
-  OpBuilder::InsertionGuard guard(b_);
-  b_.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());
-  if (!start.empty())
-    scf::YieldOp::create(b_, loc_, next);
-  return llvm::to_vector_of<Value>(loop.getResults());
-}
-
 Value GpuKernel::choose(Value condition, Value a, Value b) {
   return condition ? Value(arith::SelectOp::create(b_, loc_, condition, a, b)) : a;
 }

@@ -69,9 +69,6 @@ public:
   llvm::SmallVector<mlir::Value> multiplyMatrices(mlir::ValueRange a, mlir::ValueRange b,
                                                   mlir::ValueRange sums, mlir::Type element);
 
-  // KernelBuilder::fold with a step.
-  llvm::SmallVector<mlir::Value> foldBy(int64_t step, mlir::Value from, mlir::Value to,
-                                        mlir::ValueRange start, const Fold &body);
   mlir::Value choose(mlir::Value condition, mlir::Value a, mlir::Value b);
   // Builds a value where the condition holds (null: always), else zero.
   mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body);

@@ -107,8 +107,8 @@ private:
       Value more = k_.guarded(covers, [&] { return contribution(output, element); });
       return {k_.combine(graph::Reduction::Sum, w_.element(), carried[0], more)};
     };
-    return k_.fold(k_.constant(0), k_.constant(llvm::product_of(counts)), k_.scalar(w_.wide(), 0),
-                   add)[0];
+    return k_.fold(k_.constant(0), k_.constant(llvm::product_of(counts)), 1,
+                   k_.scalar(w_.wide(), 0), add)[0];
   }
 
   // The `which`-th window along dim `d` that may cover the coordinate `x`, from the lowest one on;

@@ -64,7 +64,7 @@ Value GpuTiles::acrossRow(Value value, Combine combine) {
 
 Value GpuTiles::anyOf(Value line, llvm::function_ref<Value(Value)> isSet) {
   OpBuilder &b = k_.builder();
-  return k_.fold(k_.constant(0), k_.constant(kTileRows), k_.scalar(b.getI1Type(), 0),
+  return k_.fold(k_.constant(0), k_.constant(kTileRows), 1, k_.scalar(b.getI1Type(), 0),
                  [&](Value i, ValueRange before) -> SmallVector<Value> {
                    Value number = k_.loadFrom(line, i, b.getF32Type());
                    return {arith::OrIOp::create(b, k_.loc(), before[0], isSet(number))};

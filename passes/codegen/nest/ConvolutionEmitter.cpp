@@ -136,12 +136,12 @@ private:
         return {add(part[0], product(first, second, termAt(i, k_.delinearize(j, inner)), zero))};
       };
       Value end = k_.constant(llvm::product_of(inner));
-      return {add(total[0], k_.fold(start, end, zero, innerSum)[0])};
+      return {add(total[0], k_.fold(start, end, 1, zero, innerSum)[0])};
     };
     // Without elements in a plane of the data, no term is inside.
     if (llvm::is_contained(data_, 0))
       return zero;
-    return k_.fold(start, k_.constant(outer), zero, outerSum)[0];
+    return k_.fold(start, k_.constant(outer), 1, zero, outerSum)[0];
   }
 
   Value product(int64_t first, int64_t second, const Term &term, Value zero) {

@@ -93,8 +93,9 @@ void KernelBuilder::loop(Value from, Value to, int64_t step, const Body &body) {
   body(loop.getInductionVar());
 }
 
-SmallVector<Value> KernelBuilder::fold(Value from, Value to, ValueRange start, const Fold &body) {
-  auto loop = scf::ForOp::create(b_, loc_, from, to, constant(1), start);
+SmallVector<Value> KernelBuilder::fold(Value from, Value to, int64_t step, ValueRange start,
+                                       const Fold &body) {
+  auto loop = scf::ForOp::create(b_, loc_, from, to, constant(step), start);
   OpBuilder::InsertionGuard guard(b_);
   b_.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> next = body(loop.getInductionVar(), loop.getRegionIterArgs());

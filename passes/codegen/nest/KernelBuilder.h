@@ -61,8 +61,8 @@ public:
   // for index in [from, to) by step
   void loop(mlir::Value from, mlir::Value to, int64_t step, const Body &body);
   // The same with values that are carried from one iteration to the next. Returns the last ones.
-  llvm::SmallVector<mlir::Value> fold(mlir::Value from, mlir::Value to, mlir::ValueRange start,
-                                      const Fold &body);
+  llvm::SmallVector<mlir::Value> fold(mlir::Value from, mlir::Value to, int64_t step,
+                                      mlir::ValueRange start, const Fold &body);
   // Builds `body` where it runs only if the condition holds.
   void when(mlir::Value condition, llvm::function_ref<void()> body);
 

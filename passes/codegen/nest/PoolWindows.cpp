@@ -52,7 +52,7 @@ void PoolWindows::pointsInMemory(int64_t size, const std::function<void(Value, V
 }
 
 SmallVector<Value> PoolWindows::visit(ArrayRef<Value> at, ValueRange start, const Visit &visit) {
-  return k_.fold(k_.constant(0), k_.constant(llvm::product_of(window_.kernel)), start,
+  return k_.fold(k_.constant(0), k_.constant(llvm::product_of(window_.kernel)), 1, start,
                  [&](Value element, ValueRange carried) {
                    SmallVector<Value> kernel = k_.delinearize(element, window_.kernel);
                    Value position = k_.constant(0), inside = k_.scalar(b_.getI1Type(), 1);

@@ -42,7 +42,7 @@ void emitScan(KernelBuilder &k, const Lines &lines, graph::Reduction kind, int64
               int64_t to) {
   forEachLine(k, lines, [&](Value first) {
     Value start = k.neutral(kind, k.wideType(lines.element));
-    k.fold(k.constant(0), k.constant(lines.size), start,
+    k.fold(k.constant(0), k.constant(lines.size), 1, start,
            [&](Value i, ValueRange carried) -> SmallVector<Value> {
              Value position = k.add(first, k.mul(i, lines.inner));
              Value element = k.widen(k.load(from, position, lines.element));
