@@ -29,14 +29,14 @@ std::vector<std::vector<int64_t>> waitsOf(const std::vector<QueuedInstruction> &
   std::vector<Complete> complete(segment.size()); // when the instruction is
   std::array<std::vector<int64_t>, kQueues> members;
   for (size_t i = 0; i < segment.size(); ++i) {
-    const int queue = segment[i].queue;
+    const uint32_t queue = segment[i].queue;
     Complete known;
     known.fill(-1);
     if (!members[queue].empty())
       known = complete[members[queue].back()];
     // The conflicts of all queues, the latest first, so that it can imply the others.
     std::vector<int64_t> needed;
-    for (int other = 0; other < kQueues; ++other)
+    for (uint32_t other = 0; other < kQueues; ++other)
       for (auto at = members[other].rbegin();
            other != queue && at != members[other].rend() && *at > known[other]; ++at)
         if (conflicts(segment[*at], segment[i])) {
@@ -48,7 +48,7 @@ std::vector<std::vector<int64_t>> waitsOf(const std::vector<QueuedInstruction> &
       if (wait <= known[segment[wait].queue])
         continue;
       waits[i].push_back(wait);
-      for (int q = 0; q < kQueues; ++q)
+      for (uint32_t q = 0; q < kQueues; ++q)
         known[q] = std::max(known[q], complete[wait][q]);
     }
     std::sort(waits[i].begin(), waits[i].end());
@@ -61,9 +61,9 @@ std::vector<std::vector<int64_t>> waitsOf(const std::vector<QueuedInstruction> &
 
 static QueuedInstruction queued(Operation &instruction) {
   QueuedInstruction result;
-  result.queue = instruction.hasTrait<program::Communicates>()   ? 1
-                 : instruction.hasTrait<program::HostTransfer>() ? 2
-                                                                 : 0;
+  result.queue = instruction.hasTrait<program::Communicates>()   ? kCommunicationQueue
+                 : instruction.hasTrait<program::HostTransfer>() ? kTransferQueue
+                                                                 : kComputeQueue;
   SmallVector<MemoryEffects::EffectInstance> effects;
   cast<MemoryEffectOpInterface>(instruction).getEffects(effects);
   for (const MemoryEffects::EffectInstance &effect : effects)
@@ -87,7 +87,7 @@ void assignQueues(ModuleOp module) {
         instructions.push_back(queued(instruction));
       std::vector<std::vector<int64_t>> waits = waitsOf(instructions);
       for (auto [i, instruction] : llvm::enumerate(segment.getBody().front())) {
-        if (instructions[i].queue != 0)
+        if (instructions[i].queue != kComputeQueue)
           instruction.setAttr("queue", b.getI64IntegerAttr(instructions[i].queue));
         if (!waits[i].empty())
           instruction.setAttr("waits", b.getDenseI64ArrayAttr(waits[i]));

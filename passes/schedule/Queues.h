@@ -2,6 +2,8 @@
 // device are in queues of their own; waits order those that access common bytes (program.proto).
 #pragma once
 
+#include "runtime/base/Queue.h"
+
 #include "mlir/IR/BuiltinOps.h"
 
 #include <cstdint>
@@ -17,10 +19,9 @@ struct ByteAccess {
 
 // An instruction in its queue.
 struct QueuedInstruction {
-  int queue = 0; // below kQueues
+  uint32_t queue = kComputeQueue; // below kQueues
   std::vector<ByteAccess> accesses;
 };
-inline constexpr int kQueues = 3;
 
 // The waits of each instruction of a segment: few indices of earlier ones of other queues, so
 // that of any two that access common bytes, one of them to write, the earlier is complete before

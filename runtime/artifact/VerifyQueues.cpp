@@ -3,6 +3,7 @@
 // one entry per queue. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/VerifyRules.h"
+#include "runtime/base/Queue.h"
 
 #include <algorithm>
 #include <array>

@@ -60,8 +60,7 @@ Status verifyAttention(const ProgramView &view, const plan::Attention &attention
 bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 // The number of segments and instructions that the schedule runs.
 Status verifySchedule(const ProgramView &view);
-// The queues of one program, of which there are kQueues. Needs verifyInstructions.
-constexpr uint32_t kQueues = 3;
+// The queues of one program. Needs verifyInstructions.
 Status verifyQueues(const ProgramView &view);
 // The schedule in order. Needs verifyInstructions and verifySchedule.
 Status verifyDataflow(const ProgramView &view);

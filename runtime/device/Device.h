@@ -9,6 +9,7 @@
 
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/DType.h"
+#include "runtime/base/Queue.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
@@ -17,9 +18,6 @@
 #include <vector>
 
 namespace cleave::device {
-
-// The queues, with the numbers of Instruction.queue in program.proto.
-constexpr uint32_t kComputeQueue = 0, kCommunicationQueue = 1, kTransferQueue = 2, kQueues = 3;
 
 // A mark in a queue, created by Device::createEvent().
 using Event = uint32_t;

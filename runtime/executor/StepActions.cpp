@@ -71,7 +71,7 @@ std::vector<uint32_t> StepActions::otherQueues(uint32_t segment) const {
   std::set<uint32_t> queues;
   for (const plan::Instruction &instruction : segmentAt(segment).instructions())
     queues.insert(instruction.queue());
-  queues.erase(device::kComputeQueue);
+  queues.erase(kComputeQueue);
   return {queues.begin(), queues.end()};
 }
 
@@ -110,7 +110,7 @@ Status StepActions::createTimes() {
     }
   }
   CLEAVE_TRY_ASSIGN(stepBegin_, device.createEvent(/*isTimed=*/true));
-  device.prepareFor(device::kComputeQueue);
+  device.prepareFor(kComputeQueue);
   CLEAVE_TRY_ASSIGN(markBegin_, device.record(stepBegin_));
   return Status::ok();
 }
@@ -156,7 +156,7 @@ Status StepActions::fork(uint32_t segment) {
   if (others.empty())
     return Status::ok();
   CLEAVE_TRY_ASSIGN(device::Event event, context_.device.createEvent(/*isTimed=*/false));
-  CLEAVE_TRY(addRecord(segment, 0, device::kComputeQueue, event));
+  CLEAVE_TRY(addRecord(segment, 0, kComputeQueue, event));
   for (uint32_t queue : others)
     CLEAVE_TRY(addWait(segment, 0, queue, event));
   return Status::ok();
@@ -167,7 +167,7 @@ Status StepActions::join(uint32_t segment) {
   for (uint32_t queue : otherQueues(segment)) {
     CLEAVE_TRY_ASSIGN(device::Event event, context_.device.createEvent(/*isTimed=*/false));
     CLEAVE_TRY(addRecord(segment, last, queue, event));
-    CLEAVE_TRY(addWait(segment, last, device::kComputeQueue, event));
+    CLEAVE_TRY(addWait(segment, last, kComputeQueue, event));
   }
   return Status::ok();
 }

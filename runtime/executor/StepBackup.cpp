@@ -14,7 +14,7 @@ Result<std::unique_ptr<StepBackup>> StepBackup::create(const plan::Program &prog
       backup->bytes_ += buffer.bytes();
     }
   CLEAVE_TRY_ASSIGN(backup->memory_, device.allocate(plan::HOST, backup->bytes_));
-  device.prepareFor(device::kComputeQueue);
+  device.prepareFor(kComputeQueue);
   char *copy = static_cast<char *>(backup->memory_.get());
   for (const plan::Buffer *buffer : buffers) {
     void *address = arenas.address(*buffer);

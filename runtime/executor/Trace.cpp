@@ -7,6 +7,7 @@
 #include "runtime/artifact/Programs.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/FileWriter.h"
+#include "runtime/base/Queue.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,9 +33,9 @@ enum Track { Computes, Predicted, Communicates, Copies };
 constexpr const char *kTracks[] = {"computes", "predicted", "communicates", "copies"};
 
 Track trackOf(const plan::Instruction &instruction) {
-  return instruction.has_collective() || instruction.queue() == 1 ? Communicates
-         : instruction.queue() == 2                               ? Copies
-                                                                  : Computes;
+  return instruction.has_collective() || instruction.queue() == kCommunicationQueue ? Communicates
+         : instruction.queue() == kTransferQueue                                    ? Copies
+                                                                                    : Computes;
 }
 
 // Bytes of all buffers that the instruction touches.

@@ -58,7 +58,7 @@ Result<void *> TimedDevice::memory(plan::Space space, int index, int64_t bytes) 
 // record, as in a training step, so that the time is not that of the host, which enqueues.
 Result<double> TimedDevice::seconds(device::Action &action, uint32_t queue, int repeats) {
   std::unique_ptr<device::Action> recording;
-  if (repeats > 1 && queue == device::kComputeQueue && device_.canRecord()) {
+  if (repeats > 1 && queue == kComputeQueue && device_.canRecord()) {
     CLEAVE_TRY(device_.beginRecording());
     for (int k = 0; k < repeats; ++k)
       CLEAVE_TRY(action.run());
@@ -102,7 +102,7 @@ Result<double> TimedDevice::own(uint32_t queue, const Prepare &prepare) {
 }
 
 Result<double> TimedDevice::launch(const plan::Kernel &kernel, std::vector<void *> buffers) {
-  return own(device::kComputeQueue, [&] { return device_.launch(kernel, std::move(buffers)); });
+  return own(kComputeQueue, [&] { return device_.launch(kernel, std::move(buffers)); });
 }
 
 Result<double> TimedDevice::emptyKernel() { return launch(cluster::emptyKernel(), {}); }
@@ -134,7 +134,7 @@ Result<double> TimedDevice::product(const std::string &elementType, int64_t size
   }
   CLEAVE_TRY_ASSIGN(void *values, memory(plan::HOST, 0, bytes));
   drawNormal(type, size * size, static_cast<char *>(values));
-  device_.prepareFor(device::kTransferQueue);
+  device_.prepareFor(kTransferQueue);
   for (int i = 0; i < 2; ++i) {
     CLEAVE_TRY_ASSIGN(auto upload, device_.upload(values, operands[i], uint64_t(bytes)));
     CLEAVE_TRY(upload->run());
@@ -149,7 +149,7 @@ Result<double> TimedDevice::product(const std::string &elementType, int64_t size
     operand->add_strides(size);
     operand->add_strides(1);
   }
-  return own(device::kComputeQueue, [&] {
+  return own(kComputeQueue, [&] {
     return device_.matmul(matmul, {.dtype = type,
                                    .outDtype = type,
                                    .lhs = operands[0],
@@ -162,7 +162,7 @@ Result<double> TimedDevice::product(const std::string &elementType, int64_t size
 Result<double> TimedDevice::upload(int64_t bytes) {
   CLEAVE_TRY_ASSIGN(void *from, memory(plan::HOST, 0, bytes));
   CLEAVE_TRY_ASSIGN(void *to, memory(plan::DEVICE, 0, bytes));
-  return own(device::kTransferQueue, [&] { return device_.upload(from, to, uint64_t(bytes)); });
+  return own(kTransferQueue, [&] { return device_.upload(from, to, uint64_t(bytes)); });
 }
 
 Result<double> TimedDevice::collective(CollectiveKind kind, int ranks, int64_t bytes) {
@@ -178,8 +178,8 @@ Result<double> TimedDevice::collective(CollectiveKind kind, int ranks, int64_t b
     CLEAVE_TRY_ASSIGN(void *recv, memory(plan::DEVICE, 1, bytes));
     comm::Call call = measuredCall(kind, world_.rank(), ranks, bytes / 4, send, recv);
     if (!call.pairs.empty()) {
-      CLEAVE_TRY_ASSIGN(auto action, group->prepare(call, device::kCommunicationQueue));
-      CLEAVE_TRY_ASSIGN(taken, seconds(*action, device::kCommunicationQueue, kCollectives));
+      CLEAVE_TRY_ASSIGN(auto action, group->prepare(call, kCommunicationQueue));
+      CLEAVE_TRY_ASSIGN(taken, seconds(*action, kCommunicationQueue, kCollectives));
     }
   }
   return agreed(taken);

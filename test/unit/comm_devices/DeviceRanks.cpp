@@ -58,7 +58,7 @@ protected:
       if (isInPlace)
         pair.recv = const_cast<void *>(pair.send);
     }
-    CLEAVE_TRY_ASSIGN(auto action, group_->prepare(onDevice, device::kCommunicationQueue));
+    CLEAVE_TRY_ASSIGN(auto action, group_->prepare(onDevice, kCommunicationQueue));
     CLEAVE_TRY(action->run());
     CLEAVE_TRY(devices_.await([&] { return device_.synchronize(); }));
     for (size_t i = 0; i < call.pairs.size(); ++i)

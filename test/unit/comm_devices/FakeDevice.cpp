@@ -106,7 +106,7 @@ Status FakeDevice::synchronize(uint32_t queue) {
 }
 
 Status FakeDevice::synchronize() {
-  for (uint32_t queue = 0; queue < device::kQueues; ++queue)
+  for (uint32_t queue = 0; queue < kQueues; ++queue)
     CLEAVE_TRY(synchronize(queue));
   return Status::ok();
 }

@@ -78,7 +78,7 @@ private:
 
   std::string identity_;
   uint32_t queue_ = 0;
-  FakeQueue queues_[device::kQueues];
+  FakeQueue queues_[kQueues];
   std::map<uintptr_t, uint64_t> allocations_; // bytes by address
 };
 

@@ -57,15 +57,15 @@ PlanBuilder step() {
   uint32_t y = builder.buffer("y", plan::ACTIVATION, {4, 4});
   uint32_t z = builder.buffer("z", plan::OUTPUT, {4, 4}, output);
   builder.load(x);
-  waits(last(builder), device::kTransferQueue, {});
+  waits(last(builder), kTransferQueue, {});
   builder.matmul(x, w, y, 4, 4, 4);
-  waits(last(builder), device::kComputeQueue, {0});
+  waits(last(builder), kComputeQueue, {0});
   plan::Launch *launch = builder.add("scale")->mutable_launch();
   launch->add_buffers(y), launch->add_buffers(z), launch->add_written(1);
   builder.metric("loss", z);
-  waits(last(builder), device::kTransferQueue, {2});
+  waits(last(builder), kTransferQueue, {2});
   builder.store(z);
-  waits(last(builder), device::kTransferQueue, {2});
+  waits(last(builder), kTransferQueue, {2});
   return builder;
 }
 
@@ -240,7 +240,7 @@ TEST_CASE("recorder: rules of a capture are checked") {
   Recording recording(plan);
   auto device = device::makeCudaDevice(0, test::recordingLibraries());
   auto memory = (*device)->allocate(plan::DEVICE, 64);
-  (*device)->prepareFor(device::kTransferQueue);
+  (*device)->prepareFor(kTransferQueue);
   auto fill = (*device)->fill(memory->get(), DType::F32, 16, 1);
   auto event = (*device)->createEvent(false);
   auto record = (*device)->record(*event), wait = (*device)->wait(*event);

@@ -81,15 +81,15 @@ Status check() {
     CLEAVE_TRY_ASSIGN(std::unique_ptr<DeviceGroup> group, world->connect({0}));
     std::vector<std::unique_ptr<device::Action>> actions;
     for (const Case &one : cases) {
-      CLEAVE_TRY_ASSIGN(auto action, group->prepare(one.call, device::kCommunicationQueue));
+      CLEAVE_TRY_ASSIGN(auto action, group->prepare(one.call, kCommunicationQueue));
       actions.push_back(std::move(action));
     }
     CLEAVE_TRY_ASSIGN(device::Event begin, device->createEvent(false));
     CLEAVE_TRY_ASSIGN(device::Event end, device->createEvent(false));
-    device->prepareFor(device::kComputeQueue);
+    device->prepareFor(kComputeQueue);
     CLEAVE_TRY_ASSIGN(auto fork, device->record(begin));
     CLEAVE_TRY_ASSIGN(auto join, device->wait(end));
-    device->prepareFor(device::kCommunicationQueue);
+    device->prepareFor(kCommunicationQueue);
     CLEAVE_TRY_ASSIGN(auto start, device->wait(begin));
     CLEAVE_TRY_ASSIGN(auto stop, device->record(end));
     auto runAll = [&]() -> Status {
