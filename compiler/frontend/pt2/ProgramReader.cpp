@@ -274,60 +274,76 @@ Graph readGraph(const Field &field, int depth) {
   return out;
 }
 
+// What an input or output of a program is, by the name of its alternative in the schema.
+template <typename Kind> struct NamedKind {
+  const char *name;
+  Kind kind;
+  const char *target; // the field that names the tensor that is meant; null: there is none
+};
+
+constexpr NamedKind<InputSpec::Kind> kInputs[] = {
+    {"user_input", InputSpec::Kind::User, nullptr},
+    {"parameter", InputSpec::Kind::Parameter, "parameter_name"},
+    {"buffer", InputSpec::Kind::Buffer, "buffer_name"},
+    {"tensor_constant", InputSpec::Kind::Constant, "tensor_constant_name"},
+    {"constant_input", InputSpec::Kind::Fixed, nullptr},
+};
+
+constexpr NamedKind<OutputSpec::Kind> kOutputs[] = {
+    {"user_output", OutputSpec::Kind::User, nullptr},
+    {"buffer_mutation", OutputSpec::Kind::Buffer, "buffer_name"},
+    {"parameter_mutation", OutputSpec::Kind::Parameter, "parameter_name"},
+    {"user_input_mutation", OutputSpec::Kind::Input, "user_input_name"},
+    {"loss_output", OutputSpec::Kind::Loss, nullptr},
+};
+
+// Sets the kind of `spec`, Other if the table lacks its name, and its target.
+template <typename Spec, size_t count>
+void setKind(const NamedKind<typename Spec::Kind> (&table)[count], const Field &field, Spec &spec) {
+  for (const auto &named : table)
+    if (spec.kindName == named.name) {
+      spec.kind = named.kind;
+      spec.target = named.target ? field.at(named.target).string() : "";
+      return;
+    }
+  spec.kind = Spec::Kind::Other;
+}
+
+// The name of the value of an input, empty for one that is not a tensor or a symbol.
+std::string nameOfInput(InputSpec::Kind kind, const Field &spec) {
+  switch (kind) {
+  case InputSpec::Kind::User: {
+    Argument value = readArgument(spec.at("arg"), 0);
+    return value.kind == Argument::Kind::Name ? value.text : "";
+  }
+  case InputSpec::Kind::Fixed:
+    return spec.at("name").string();
+  case InputSpec::Kind::Other:
+    return "";
+  default:
+    return spec.at("arg").at("name").string();
+  }
+}
+
 InputSpec readInputSpec(const Field &field) {
-  using Kind = InputSpec::Kind;
   InputSpec out;
   out.kindName = field.alternative();
-  Field spec = field.at(out.kindName.c_str());
-  auto is = [&](Kind kind, const char *targetField) {
-    out.kind = kind;
-    out.name = spec.at("arg").at("name").string();
-    out.target = spec.at(targetField).string();
-  };
-  if (out.kindName == "user_input") {
-    Argument value = readArgument(spec.at("arg"), 0);
-    out.kind = Kind::User;
-    out.name = value.kind == Argument::Kind::Name ? value.text : "";
-  } else if (out.kindName == "parameter") {
-    is(Kind::Parameter, "parameter_name");
-  } else if (out.kindName == "buffer") {
-    is(Kind::Buffer, "buffer_name");
+  const Field spec = field.at(out.kindName.c_str());
+  setKind(kInputs, spec, out);
+  out.name = nameOfInput(out.kind, spec);
+  if (out.kind == InputSpec::Kind::Buffer)
     out.persistent = !spec.has("persistent") || spec.at("persistent").boolean();
-  } else if (out.kindName == "tensor_constant") {
-    is(Kind::Constant, "tensor_constant_name");
-  } else if (out.kindName == "constant_input") {
-    out.kind = Kind::Fixed;
-    out.name = spec.at("name").string();
-  } else {
-    out.kind = Kind::Other;
-  }
   return out;
 }
 
 OutputSpec readOutputSpec(const Field &field) {
-  using Kind = OutputSpec::Kind;
   OutputSpec out;
   out.kindName = field.alternative();
-  Field spec = field.at(out.kindName.c_str());
-  auto is = [&](Kind kind, const char *targetField) {
-    out.kind = kind;
-    out.value = readTensor(spec.at("arg"));
-    out.target = targetField ? spec.at(targetField).string() : "";
-  };
-  if (out.kindName == "user_output") {
-    out.kind = Kind::User;
-    out.value = readArgument(spec.at("arg"), 0);
-  } else if (out.kindName == "buffer_mutation") {
-    is(Kind::Buffer, "buffer_name");
-  } else if (out.kindName == "parameter_mutation") {
-    is(Kind::Parameter, "parameter_name");
-  } else if (out.kindName == "user_input_mutation") {
-    is(Kind::Input, "user_input_name");
-  } else if (out.kindName == "loss_output") {
-    is(Kind::Loss, nullptr);
-  } else {
-    out.kind = Kind::Other;
-  }
+  const Field spec = field.at(out.kindName.c_str());
+  setKind(kOutputs, spec, out);
+  if (out.kind != OutputSpec::Kind::Other)
+    out.value = out.kind == OutputSpec::Kind::User ? readArgument(spec.at("arg"), 0)
+                                                   : readTensor(spec.at("arg"));
   return out;
 }
 
