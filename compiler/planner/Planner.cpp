@@ -20,9 +20,6 @@ namespace cleave::planner {
 
 namespace {
 
-// The note of a mesh on which no plan fits.
-constexpr const char *kDoesNotFit = "does not fit";
-
 // A mesh that is tried.
 struct MeshCandidate {
   explicit MeshCandidate(CoarserMesh tried)
@@ -209,9 +206,14 @@ static void keepImpossible(const Status &status, MeshCandidate &candidate, Best 
   }
 }
 
-// Records the outcome of a solve that must beat the cutoff. Returns the seconds of its solution, or
-// kForbidden.
-static double recordOutcome(const Refined &refined, double cutoff, MeshCandidate &candidate) {
+// What a solve that must beat a cutoff found.
+struct Outcome {
+  double seconds = solver::kForbidden; // of its solution; kForbidden: there is none
+  bool isTooLarge = false;             // no plan fits
+};
+
+// Records the outcome of a solve that must beat the cutoff.
+static Outcome recordOutcome(const Refined &refined, double cutoff, MeshCandidate &candidate) {
   candidate.bound = std::max(candidate.bound, refined.solution.lowerBound);
   candidate.others = refined.others;
   if (isNoBetter(candidate, cutoff)) {
@@ -219,15 +221,16 @@ static double recordOutcome(const Refined &refined, double cutoff, MeshCandidate
   } else if (refined.isBeaten) {
     candidate.outcome = {.seconds = candidate.bound, .note = "no better one found"};
   } else if (!refined.solution.isFound()) {
-    candidate.outcome = {.note = kDoesNotFit};
+    candidate.outcome = {.note = "does not fit"};
+    return {.isTooLarge = true};
   } else {
     const double seconds = secondsOf(refined, *candidate.costs);
     const std::vector<solver::MemoryPeak> &peaks = refined.solution.peaks;
     candidate.outcome = {
         .isPlanned = true, .seconds = seconds, .bytes = peaks.empty() ? 0 : peaks[0].bytes};
-    return seconds;
+    return {.seconds = seconds};
   }
-  return solver::kForbidden;
+  return {};
 }
 
 // Solves for one mesh without a budget, until it is proven to be no better than the best so far.
@@ -251,7 +254,7 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
   }
   CLEAVE_TRY(refined.status());
   best.solveSeconds += refined->solution.seconds;
-  const double seconds = recordOutcome(*refined, limits.cutoff, candidate);
+  const double seconds = recordOutcome(*refined, limits.cutoff, candidate).seconds;
   if (seconds < limits.cutoff)
     fastest = {&candidate, std::move(*refined), seconds};
   return Status::ok();
@@ -281,15 +284,15 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
   CLEAVE_TRY(fitted.status());
   Refined &refined = fitted->refined;
   best.solveSeconds += refined.solution.seconds;
-  const double seconds = recordOutcome(refined, limit, candidate);
-  if (seconds < limit) {
+  const Outcome outcome = recordOutcome(refined, limit, candidate);
+  if (outcome.seconds < limit) {
     best.candidate = &candidate;
     best.problem = candidate.parts.empty() ? std::move(refined.problem)
                                            : inParts(std::move(refined.problem), candidate.parts);
     best.solution = std::move(refined.solution);
     best.memory = fitted->memory;
-    best.seconds = seconds;
-  } else if (candidate.outcome.note == kDoesNotFit) {
+    best.seconds = outcome.seconds;
+  } else if (outcome.isTooLarge) {
     keepReason(refined.problem, refined.solution, options, candidate, best);
   }
   return Status::ok();

@@ -222,11 +222,6 @@ View StepLowering::copyGrouped(const View &view, ArrayRef<int64_t> batch,
   return copyToDense(view.transposed(order)).transposed(invertPermutationVector(order));
 }
 
-View StepLowering::denseViewOf(Value value) {
-  View view = viewOf(value);
-  return view.isDense() ? view : copyToDense(view);
-}
-
 View StepLowering::wholeViewOf(Value value, ArrayRef<int64_t> order) {
   View view = viewOf(value);
   return isWhole(view, order) ? view : copyToDense(view, order);

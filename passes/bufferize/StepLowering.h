@@ -130,8 +130,6 @@ private:
 
   // The view of a value; constants with all elements equal get a buffer on first use.
   View viewOf(mlir::Value value);
-  // The view of a value, copied if it is not dense.
-  View denseViewOf(mlir::Value value);
   // The view of a value, copied unless it is a whole buffer with its dims in this order, from major
   // to minor; an empty order is row-major.
   View wholeViewOf(mlir::Value value, llvm::ArrayRef<int64_t> order = {});

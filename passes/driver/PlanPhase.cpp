@@ -58,6 +58,14 @@ static Result<Decided> decide(Compilation &c) {
   return std::move(least.decided);
 }
 
+// Decides for the least number of ranks on which the step fits.
+static Result<Decided> decideOnLeastRanks(Compilation &c, Variants &variants) {
+  CLEAVE_TRY_ASSIGN(LeastRanks least, leastRanks(variants, c.options));
+  c.options.ranks = least.ranks;
+  c.remarks.push_back({"ranks", least.remark});
+  return std::move(least.decided);
+}
+
 static Status writePareto(Compilation &c, Variants &variants) {
   CLEAVE_TRY_ASSIGN(std::vector<ParetoPoint> points,
                     paretoPoints(variants, c.options).withContext("--pareto"));
@@ -71,15 +79,7 @@ static Status writePareto(Compilation &c, Variants &variants) {
 
 Status runPlanPhase(Compilation &c) {
   Variants variants(c);
-  Result<Decided> decided = Status::defect("nothing was planned");
-  if (c.options.leastRanks) {
-    CLEAVE_TRY_ASSIGN(LeastRanks least, leastRanks(variants, c.options));
-    c.options.ranks = least.ranks;
-    c.remarks.push_back({"ranks", least.remark});
-    decided = std::move(least.decided);
-  } else {
-    decided = decide(c);
-  }
+  Result<Decided> decided = c.options.leastRanks ? decideOnLeastRanks(c, variants) : decide(c);
   if (decided.status().kind() == StatusKind::Infeasible && c.options.solution.empty())
     return Status::infeasible(decided.status().message(), waysOut(variants, c.options));
   CLEAVE_TRY(decided.status());
