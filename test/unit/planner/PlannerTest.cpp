@@ -16,12 +16,6 @@ static Result<Plan> planOn(const StepModel &model, PlannerOptions options) {
   return planStep(model, *cluster::findCluster("h100-node"), options);
 }
 
-TEST_CASE("meshes are read and written") {
-  CHECK(str(*parseMesh("dp=2,tp=4")) == "dp=2,tp=4");
-  for (const char *bad : {"", "dp", "dp=", "=2", "dp=0", "dp=2,", "dp=2,dp=2", "dp=x"})
-    CHECK(!parseMesh(bad));
-}
-
 TEST_CASE("all products of two axes are tried") {
   std::vector<std::string> names;
   for (const Mesh &mesh : candidateMeshes(8))

@@ -1,7 +1,5 @@
-// Reading the IR: parts of the step, repetitions, the batch; splits of kernel groups.
-#include "compiler/planner/Batch.h"
-#include "compiler/planner/ReadStep.h"
-#include "test/unit/graph_text/GraphText.h"
+// The parts of a step, and its clock and buffers where no program is known.
+#include "compiler/planner/StepModel.h"
 #include "test/unit/planner/TrainingStep.h"
 
 #include <catch2/catch.hpp>
@@ -19,50 +17,39 @@ TEST_CASE("a step has a forward, a backward and an update part") {
   CHECK(parts == "FFFFFBBBBBBBBBBUU");
 }
 
-TEST_CASE("ops that gradients depend on are repeated for every micro-batch") {
-  StepModel model = trainingModel(8, 4, 16, 3);
-  std::string repeats;
-  for (const Op &op : model.ops)
-    repeats += static_cast<char>('0' + op.repeats);
-  CHECK(repeats == "33333333333331111");
-}
-
-TEST_CASE("the batch is followed through products and gradients") {
+TEST_CASE("plain stores live from their producer to their last reader") {
   StepModel model = trainingModel(8, 4, 16);
-  Batch batch = findBatch(model);
-  CHECK(batch.dims[model.ops[0].results[0]] == std::vector<bool>{true, false});
-  CHECK(batch.dims[model.ops[7].results[0]] == std::vector<bool>{false, false}); // a gradient
-  CHECK(batch.hasFactor(7)); // summed over the batch
-  CHECK(!batch.hasFactor(15));
+  setPlainStores(model);
+  for (size_t i = 0; i < model.ops.size(); ++i) {
+    const Span &runs = model.ops[i].runs;
+    CHECK(runs.begin <= runs.end);
+    if (i > 0)
+      CHECK(model.ops[i - 1].runs.end <= runs.end);
+    CHECK(runs.end <= model.instants);
+  }
+  std::vector<int> homes(model.values.size(), 0);
+  for (const Store &store : model.stores) {
+    if (store.value < 0 || store.op >= 0)
+      continue;
+    ++homes[store.value];
+    const Value &value = model.values[store.value];
+    CHECK(store.bytes == value.bytes());
+    if (value.argument >= 0)
+      CHECK(store.span == Span{0, model.instants});
+    for (const Use &use : value.uses)
+      CHECK(model.ops[use.op].runs.end <= store.span.end);
+    if (value.producer >= 0)
+      CHECK(store.span.begin <= model.ops[value.producer].runs.begin);
+  }
+  for (const Argument &argument : model.arguments)
+    CHECK(homes[argument.value] == 1);
 }
 
-TEST_CASE("symbolic dims are refused with a way out") {
-  GraphText text(R"(func.func @step(%x: tensor<?xf32, #graph.dims<["batch"]>>) { return })");
-  CHECK(mlir::failed(readStep(text.function())));
-  CHECK_THAT(text.diagnostics, Catch::Contains("give them values with --set NAME=SIZE"));
-}
-
-TEST_CASE("a group is split only where every op inside can be") {
-  GraphText text(R"(func.func @step(%x: tensor<6x4xf32>) -> tensor<6x4xf32> {
-    %0 = graph.fusion (%a = %x : tensor<6x4xf32>) -> (tensor<6x4xf32>) {
-      %f = graph.reshape %a : tensor<6x4xf32> -> tensor<24xf32>
-      %e = graph.exp %f : tensor<24xf32>
-      %g = graph.reshape %e : tensor<24xf32> -> tensor<6x4xf32>
-      graph.yield %g : tensor<6x4xf32>
-    }
-    return %0 : tensor<6x4xf32>
-  })");
-  auto model = readStep(text.function());
-  REQUIRE(mlir::succeeded(model));
-  const Op &op = model->ops[0];
-  const Mesh three = {{{"dp", 3}}}, four = {{{"dp", 4}}};
-  FactorAxes rows(op.rule.factors.size()), columns(op.rule.factors.size());
-  rows[op.rule.operands[0][0][0]] = {0};
-  columns[op.rule.operands[0][1][0]] = {0};
-  auto split = projectSplit(*op.group, op.rule, rows, three);
-  REQUIRE(split);
-  CHECK((*split)[1] == FactorAxes{{0}}); // exp of the flat tensor
-  CHECK(
-      !projectSplit(*op.group, op.rule, rows, four)); // 6 rows: blocks of 2, 2, 2 and 0, not equal
-  CHECK(!projectSplit(*op.group, op.rule, columns, four));
+TEST_CASE("a value has the bytes of its elements, and the name of its maker or argument") {
+  StepModel model = trainingModel(8, 4, 16);
+  CHECK(model.values[model.arguments[0].value].bytes() == 8 * 4 * 4);
+  CHECK(nameOf(model, model.arguments[0].value) == model.arguments[0].name);
+  CHECK(nameOf(model, model.ops[0].results[0]) == model.ops[0].name);
+  CHECK(std::string(name(Part::Forward)) + name(Part::Backward) + name(Part::Update) ==
+        "forwardbackwardupdate");
 }

@@ -1,5 +1,6 @@
 #include "test/unit/planner/TrainingStep.h"
 
+#include "compiler/cluster/Presets.h"
 #include "compiler/planner/ReadStep.h"
 #include "test/unit/graph_text/GraphText.h"
 
@@ -92,6 +93,21 @@ planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden, int6
   INFO(text.diagnostics);
   REQUIRE(mlir::succeeded(model));
   return std::move(*model);
+}
+
+const cluster::Cluster &h100Node() {
+  static const cluster::Cluster all = *cluster::findCluster("h100-node");
+  return all;
+}
+
+planner::Plan plannedBy(const planner::StepModel &model, const std::string &pins, int64_t ranks) {
+  planner::PlannerOptions options;
+  options.ranks = ranks;
+  options.pins = *planner::Pins::parse(pins);
+  Result<planner::Plan> plan = planner::planStep(model, h100Node(), options);
+  INFO(plan.status().message());
+  REQUIRE(plan.isOk());
+  return *plan;
 }
 
 } // namespace cleave::test

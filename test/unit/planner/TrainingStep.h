@@ -1,7 +1,7 @@
 // The training step of a perceptron with two weights, of any size, for the planner's tests.
 #pragma once
 
-#include "compiler/planner/StepModel.h"
+#include "compiler/planner/Planner.h"
 
 #include <string>
 
@@ -12,5 +12,11 @@ std::string trainingStep(int64_t batch, int64_t in, int64_t hidden, int64_t micr
 // The same as read by the planner.
 planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden,
                                  int64_t microBatches = 1);
+
+// The cluster `h100-node`.
+const cluster::Cluster &h100Node();
+
+// The plan of a step on so many of its devices under pins; the test fails if there is none.
+planner::Plan plannedBy(const planner::StepModel &model, const std::string &pins, int64_t ranks);
 
 } // namespace cleave::test
