@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+
 using namespace cleave;
 using namespace cleave::planner;
 using namespace cleave::test;
@@ -28,9 +30,11 @@ TEST_CASE("a copy is there for all readers of its part of the step") {
     for (Part part : kAllParts) {
       const std::optional<CopySpan> copy = memory.of(v, part);
       bool isRead = false;
+      int64_t first = model.instants; // instant of a reader
       for (const Use &use : model.values[v].uses)
         if (const Op &op = model.ops[use.op]; op.part == part) {
           isRead = true;
+          first = std::min(first, op.runs.begin);
           REQUIRE(copy);
           CHECK(copy->span.begin <= op.runs.begin);
           CHECK(copy->span.end >= op.runs.end);
@@ -42,6 +46,8 @@ TEST_CASE("a copy is there for all readers of its part of the step") {
         continue;
       ++copies;
       replacing += copy->replacesHome;
+      // Beside the value, it is made before its first reader runs.
+      CHECK(copy->span.begin == (copy->replacesHome ? first : first - 1));
       // It takes the place of the value from the instant on at which the value's home ends.
       CHECK(copy->replacesHome == (copy->span.begin == memory.homeEnd(v)));
     }
