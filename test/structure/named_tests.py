@@ -7,8 +7,8 @@ SHARES = {
     "compiler/planner": ("test/unit/planner", 64),
     "compiler/solver": ("test/unit/solver", 100),
     "passes/driver": ("test/unit/driver", 4),
-    "passes/codegen/gpu": ("test/unit/codegen_gpu", 11),
-    "runtime/device/cuda": ("test/unit/runtime_device_cuda", 9),
+    "passes/codegen/gpu": ("test/unit/codegen_gpu", 17),
+    "runtime/device/cuda": ("test/unit/runtime_device_cuda", 45),
 }
 
 
