@@ -56,6 +56,7 @@ TEST_CASE("the steps bound the least cost from below and find solutions that fit
   for (int k = 0; k < 60; ++k) {
     const Instance instance = instanceOf(random);
     for (const SolveOptions &options : allOptions()) {
+      const bool isLimited = options.maxIterations < SolveOptions().maxIterations;
       NetworkSolve steps(instance.network, instance.spaces, options);
       const double bound = steps.run();
       INFO("network " << k);
@@ -71,6 +72,7 @@ TEST_CASE("the steps bound the least cost from below and find solutions that fit
         CHECK(fitsRows(instance.network, steps.search().best()));
       CHECK(steps.isProven(instance.least) ==
             (steps.search().bestCost() <= instance.least * (1 + 1e-9)));
+      CHECK((isLimited || steps.isProven(bound)));
       if (steps.isProven(bound)) {
         CHECK(steps.search().bestCost() == Approx(instance.least).epsilon(1e-8));
         ++optimal;

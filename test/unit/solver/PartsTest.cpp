@@ -157,12 +157,10 @@ TEST_CASE("a part pays for its edges to the nodes around it") {
     CHECK(search.best()[v] == 0);
 }
 
-// How many of 400 first parts contain one of many chains as a whole: only then it can change, and
-// saves a second.
-static int partsWithWholeChain(int length) {
-  const int chains = 3000 / length;
+// Chains of nodes that save a second if all of them change.
+static Network chains(int count, int length) {
   Network network;
-  for (int chain = 0; chain < chains; ++chain)
+  for (int chain = 0; chain < count; ++chain)
     for (int k = 0; k < length; ++k) {
       network.nodes.emplace_back();
       network.nodes.back().cost = {k == 0 ? 1.0 : 0.0, 0};
@@ -170,6 +168,12 @@ static int partsWithWholeChain(int length) {
       if (k > 0)
         join(network, v - 1, v, agreement(2, 100));
     }
+  return network;
+}
+
+// How many of 400 first parts contain a chain as a whole, and so change it.
+static int partsWithWholeChain(int length) {
+  const Network network = chains(3000 / length, length);
   int whole = 0;
   for (uint64_t seed = 1; seed <= 400; ++seed) {
     Search search(network, seed);
@@ -190,4 +194,24 @@ TEST_CASE("parts have 8 to 240 nodes at first, around one to three of them") {
     INFO("chains of " << length << " nodes");
     CHECK(partsWithWholeChain(length) == Approx(expected).margin(2.5 * std::sqrt(variance)));
   }
+}
+
+TEST_CASE("parts that are solved exactly grow to 400 nodes") {
+  // After 30 parts the largest one has 400 nodes: a part has 100 or more around the first of m in
+  // 1 - log(100 m / 8) / log(400 / 8) of all cases.
+  const Network network = chains(300, 100);
+  Search search(network, 1);
+  search.offer(zeros(network));
+  for (int k = 0; k < 30; ++k)
+    search.improve({});
+  const double before = search.bestCost();
+  const int parts = 200;
+  for (int k = 0; k < parts; ++k)
+    search.improve({});
+  double expected = 0; // chains that change: one for each of m if the first has room
+  for (int m = 1; m <= 3; ++m)
+    expected += parts * m * std::max(0.0, 1 - std::log(100 * m / 8.0) / std::log(400 / 8.0)) / 3;
+  const double changed = before - search.bestCost();
+  CHECK(changed > 0.6 * expected);
+  CHECK(changed < 1.4 * expected);
 }

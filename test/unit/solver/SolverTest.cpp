@@ -80,3 +80,22 @@ TEST_CASE("a gap within the accepted one is reported as none") {
   CHECK(accepted->gap == 0);
   CHECK(accepted->lowerBound == accepted->cost);
 }
+
+TEST_CASE("of two spaces that are exceeded the one that is exceeded by the larger share binds") {
+  Problem problem;
+  problem.spaces = {{"host", 100}, {"device", 10}};
+  problem.nodes.push_back({"large", {{0, 2, 0}}, {{"", 1, {130}}}});
+  problem.nodes.push_back({"small", {{3, 6, 1}}, {{"", 1, {11}}, {"", 2, {12}}}});
+  problem.nodes.push_back({"beside", {{4, 5, 1}}, {{"", 1, {9}}}});
+  Result<Solution> solution = solve(problem);
+  REQUIRE(solution);
+  REQUIRE(solution->status == SolveStatus::Infeasible);
+  const Infeasibility &why = solution->infeasibility;
+  CHECK(why.space == 1); // 20 bytes in 10, and 130 in 100
+  CHECK(why.time == 4);
+  CHECK(why.bindingNodes == std::vector<int>{1, 2});
+  CHECK(why.smallestBudget == std::vector<int64_t>{130, 20});
+  CHECK(why.message == "memory space 'device' has 10 bytes, but 20 bytes are needed at time 4");
+  problem.spaces[1].budget = 19;
+  CHECK(solve(problem)->infeasibility.space == 0); // 130 in 100 is more than 20 in 19
+}
