@@ -215,3 +215,56 @@ TEST_CASE("parts that are solved exactly grow to 400 nodes") {
   CHECK(changed > 0.6 * expected);
   CHECK(changed < 1.4 * expected);
 }
+
+TEST_CASE("with a guide a part begins at the best of four random nodes") {
+  // 20 pairs of which one can be improved; the bounds of its nodes are high.
+  constexpr int kPairs = 20, kRuns = 400;
+  Network network = chains(kPairs, 2);
+  NodeCosts least(network.nodes.size(), {0.0, 0.0});
+  for (size_t v = 0; v < network.nodes.size(); v += 2)
+    network.nodes[v].cost = {0, 1};
+  network.nodes[6].cost = {1, 0};
+  least[6] = least[7] = {1, 0};
+  int found = 0;
+  for (uint64_t seed = 1; seed <= kRuns; ++seed) {
+    Search search(network, seed);
+    search.offer(zeros(network));
+    search.guide(least);
+    found += search.improve({});
+  }
+  // Around the best of four nodes, and around none, one or two random ones.
+  const double missed = 1 - 1.0 / kPairs, first = std::pow(missed, 4);
+  const double share = 1 - first * (1 + missed + missed * missed) / 3;
+  CHECK(found == Approx(kRuns * share).margin(2.5 * std::sqrt(kRuns * share * (1 - share))));
+}
+
+TEST_CASE(
+    "nodes that take memory at the same time come into one part, if 20 random ones have one") {
+  // Two nodes that should exchange the only bytes, among 18 others.
+  constexpr int kNodes = 20, kRuns = 2000;
+  Network network;
+  network.rows = {{0, 0, 5, 0}};
+  network.nodes.resize(kNodes);
+  NodeCosts least(kNodes, {0.0, 0.0});
+  for (int v = 0; v < kNodes; ++v)
+    network.nodes[v].cost = {0, 1};
+  network.nodes[3].cost = {10, 9};
+  network.nodes[8].cost = {10, 7};
+  for (int v : {3, 8}) {
+    network.nodes[v].loads = {{0, 1, {0, 5}}};
+    least[v] = v == 3 ? std::vector<double>{0, 1} : std::vector<double>{1, 0};
+  }
+  std::vector<int> solution = zeros(network);
+  solution[3] = 1;
+  int found = 0;
+  for (uint64_t seed = 1; seed <= kRuns; ++seed) {
+    Search search(network, seed);
+    search.offer(solution);
+    REQUIRE(search.best() == solution);
+    search.guide(least); // the part begins at one of the two
+    found += search.improve({0});
+  }
+  const double begins = 1 - std::pow(1 - 2.0 / kNodes, 4), misses = std::pow(1 - 1.0 / kNodes, 20);
+  const double share = begins * ((1 - misses) + (1 - misses * misses)) / 3; // one or two more nodes
+  CHECK(found == Approx(kRuns * share).margin(3 * std::sqrt(kRuns * share * (1 - share))));
+}
