@@ -46,10 +46,15 @@ std::optional<Within> factorIn(const FactorRule &rule, const std::vector<int> &d
 } // namespace
 
 Samples::Samples(func::FuncOp step) {
-  for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (Value argument = step.getArgument(i); graph::isFed(step, i) && graph::rankOf(argument) > 0)
-      if (int64_t count = graph::staticShapeOf(argument)[0]; count > 1)
-        places_[argument] = {0, 1, count};
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    Value argument = step.getArgument(i);
+    const graph::Shape shape = graph::shapeOf(argument);
+    if (!graph::isFed(step, i) || shape.empty() ||
+        !llvm::all_of(shape, [](const Polynomial &size) { return size.isConstant(); }))
+      continue;
+    if (const int64_t count = *shape[0].constant(); count > 1)
+      places_[argument] = {0, 1, count};
+  }
   for (Operation *op : graph::opsOf(step))
     follow(op);
 }

@@ -10,7 +10,7 @@ namespace cleave::analysis {
 // Follows the samples, which are the elements of the first dim of inputs, by the factor rules of
 // the ops. An element of a value depends on one sample, on none if it does not follow from inputs,
 // or on several: a mean over the batch, scores between samples, or what an op without a rule
-// computes. Shapes are static.
+// computes. Inputs of unknown size are left out: plans have none.
 class Samples {
 public:
   explicit Samples(mlir::func::FuncOp step);

@@ -61,8 +61,7 @@ static Status addPrediction(Compilation &c) {
   predicted.set_step_seconds(seconds.step);
   predicted.set_compute_seconds(seconds.compute);
   predicted.set_communication_seconds(seconds.communication);
-  predicted.set_bound_seconds(std::min(predicted.bound_seconds(), seconds.step));
-  predicted.set_peak_bytes(0); // what the planner says of it is about the step alone
+  predicted.set_peak_bytes(0); // the planner knows the step alone
   for (const plan::Program &each : c.plan.programs())
     predicted.set_peak_bytes(std::max(predicted.peak_bytes(), each.arenas(0).bytes()));
   predicted.set_cluster(c.options.cluster);

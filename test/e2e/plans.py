@@ -53,7 +53,7 @@ class Plans(unittest.TestCase):
         predicted = found["predicted"]
         self.assertGreater(predicted["step_seconds"], 0)
         self.assertGreater(predicted["bound_seconds"], 0)
-        self.assertGreaterEqual(predicted["step_seconds"], predicted["bound_seconds"])
+        self.assertGreaterEqual(predicted["planned_seconds"], predicted["bound_seconds"])
         self.assertAlmostEqual(predicted["step_seconds"], predicted["compute_seconds"] + predicted["communication_seconds"])
         self.assertAlmostEqual(predicted["planned_seconds"], predicted["step_seconds"], delta=0.01 * predicted["step_seconds"])
         gap = (predicted["planned_seconds"] - predicted["bound_seconds"]) / predicted["planned_seconds"]

@@ -5,9 +5,9 @@
 #include "runtime/base/Concat.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
+#include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
-#include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
@@ -196,7 +196,7 @@ std::string collectives(const plan::Plan &before, const plan::Plan &after) {
 // Buffers at the peak of rank 0's first arena.
 void addPeak(ComparedRows &rows, const plan::Plan &plan, int side) {
   const plan::Program &program = programOf(plan, 0);
-  for (int b : timelineOf(program, 0).atPeak) {
+  for (int b : arenaUse(program, 0).atPeak) {
     const plan::Buffer &buffer = program.buffers(b);
     Sides &sides = rows[text(buffer.role()) + " " + nameShape(buffer.name())];
     sides.names[side].push_back(buffer.name() + " (" + text(buffer.role()) + ")");

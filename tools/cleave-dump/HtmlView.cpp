@@ -4,10 +4,10 @@
 #include "compiler/schedule/plan/PlanTimeline.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Flops.h"
+#include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/InstructionText.h"
 #include "tools/cleave-dump/PlanJson.h"
 #include "tools/cleave-dump/PlanText.h"
-#include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/page/Page.h"
 

@@ -2,9 +2,9 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
+#include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
-#include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
@@ -50,8 +50,8 @@ static std::string segmentLine(const plan::Program &program, size_t width) {
   return line;
 }
 
-static std::string picture(const plan::Program &program, const Timeline &timeline, uint64_t top) {
-  std::vector<uint64_t> heights = columns(timeline.live);
+static std::string picture(const plan::Program &program, const ArenaUse &use, uint64_t top) {
+  std::vector<uint64_t> heights = columns(use.live);
   double perLine = static_cast<double>(std::max<uint64_t>(top, 1)) / kLines;
   std::string result;
   for (size_t line = kLines; line-- > 0;) {
@@ -61,7 +61,7 @@ static std::string picture(const plan::Program &program, const Timeline &timelin
     result += "  " + std::string(10 - std::min<size_t>(10, label.size()), ' ') + label + " |";
     for (uint64_t height : heights)
       result += cell(static_cast<double>(height) / perLine - double(line),
-                     static_cast<double>(timeline.always) / perLine >= double(line) + 0.5);
+                     static_cast<double>(use.always) / perLine >= double(line) + 0.5);
     result.erase(result.find_last_not_of(' ') + 1);
     result += "\n";
   }
@@ -75,13 +75,13 @@ static std::string lifetime(const plan::Buffer &buffer, size_t positions) {
 }
 
 // Live buffers at the peak; those with the same role and folded name share a row.
-static std::string peakTable(const plan::Program &program, const Timeline &timeline) {
+static std::string peakTable(const plan::Program &program, const ArenaUse &use) {
   struct Group {
     std::vector<std::string> names;
     uint64_t bytes = 0;
   };
   std::map<std::tuple<int, std::string>, Group> groups;
-  for (int b : timeline.atPeak) {
+  for (int b : use.atPeak) {
     const plan::Buffer &buffer = program.buffers(b);
     Group &group = groups[{buffer.role(), nameShape(buffer.name())}];
     group.names.push_back(buffer.name());
@@ -100,11 +100,11 @@ static std::string peakTable(const plan::Program &program, const Timeline &timel
     }
     table.add({foldedName(group.names), std::to_string(group.names.size()),
                text(static_cast<plan::Role>(std::get<0>(rows[i].first))), bytesText(group.bytes),
-               percentText(double(group.bytes) / double(timeline.peakBytes()))});
+               percentText(double(group.bytes) / double(use.peakBytes()))});
   }
   if (rest)
     table.add({concat("… ", rows.size() - kGroups, " more"), "", "", bytesText(rest),
-               percentText(double(rest) / double(timeline.peakBytes()))});
+               percentText(double(rest) / double(use.peakBytes()))});
   return table.isEmpty() ? "" : "\n" + tableText(table);
 }
 
@@ -154,7 +154,7 @@ static std::string placeOf(const plan::Program &program, size_t position) {
 
 static std::string arenaView(const plan::Program &program, uint32_t arenaIndex) {
   const plan::Arena &arena = program.arenas(arenaIndex);
-  Timeline timeline = timelineOf(program, arenaIndex);
+  ArenaUse use = arenaUse(program, arenaIndex);
   uint64_t lost = arena.bytes() - std::min(arena.bytes(), arena.peak_bytes());
   const std::string head =
       titled(text(arena.space()) + " memory of ranks " + ranksOf(program) +
@@ -162,13 +162,13 @@ static std::string arenaView(const plan::Program &program, uint32_t arenaIndex) 
              " allocated, " + bytesText(arena.peak_bytes()) + " at the peak, " + bytesText(lost) +
              " lost to placement") +
       "\n" +
-      paragraph(concat("the peak is at instruction ", timeline.peakPosition, " (",
-                       placeOf(program, timeline.peakPosition), "); ", bytesText(timeline.always),
+      paragraph(concat("the peak is at instruction ", use.peakPosition, " (",
+                       placeOf(program, use.peakPosition), "); ", bytesText(use.always),
                        " live always (▒)"),
                 2) +
       "\n";
-  return head + picture(program, timeline, std::max(arena.bytes(), timeline.peakBytes())) +
-         peakTable(program, timeline) + largestTable(program, arenaIndex);
+  return head + picture(program, use, std::max(arena.bytes(), use.peakBytes())) +
+         peakTable(program, use) + largestTable(program, arenaIndex);
 }
 
 std::string memoryView(const plan::Plan &plan) {

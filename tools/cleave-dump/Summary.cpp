@@ -3,10 +3,10 @@
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/Units.h"
+#include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/DecisionTables.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Speed.h"
-#include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ static void addTime(Table &table, const plan::Plan &plan) {
   if (p.planned_seconds() > 0)
     table.add({"bound", "no plan takes less than " + secondsText(p.bound_seconds()) +
                             "; this one takes " + secondsText(p.planned_seconds()) +
-                            " in the planner's model: gap " + percentText(p.gap())});
+                            " (both without overlap): gap " + percentText(p.gap())});
 }
 
 // What every axis of the mesh splits, whatever its name.
@@ -65,8 +65,8 @@ static std::string facts(const plan::Plan &plan) {
 }
 
 // `parameter 1.2 MiB, activation 300 KiB, …`: the three largest roles.
-static std::string rolesText(const Timeline &timeline) {
-  std::vector<std::pair<plan::Role, uint64_t>> roles(timeline.roles.begin(), timeline.roles.end());
+static std::string rolesText(const ArenaUse &use) {
+  std::vector<std::pair<plan::Role, uint64_t>> roles(use.roles.begin(), use.roles.end());
   std::stable_sort(roles.begin(), roles.end(),
                    [](const auto &a, const auto &b) { return a.second > b.second; });
   std::string result;
@@ -85,7 +85,7 @@ static std::string memory(const plan::Plan &plan) {
       table.add({ranksOf(program) + (isEvaluation(program) ? ", evaluation" : ""),
                  text(arena.space()), bytesText(arena.bytes()), bytesText(arena.peak_bytes()),
                  percentText(arena.bytes() ? double(lost) / double(arena.bytes()) : 0),
-                 rolesText(timelineOf(program, a))});
+                 rolesText(arenaUse(program, a))});
     }
   return table.isEmpty() ? "" : "\n" + titled("Memory of one rank") + "\n" + tableText(table);
 }
@@ -149,9 +149,9 @@ static size_t countOf(const plan::Plan &plan, const std::string &kind) {
 std::string brief(const plan::Plan &plan, const std::string &path) {
   Table table({"", ""});
   addTime(table, plan);
-  const Timeline timeline = timelineOf(programOf(plan, 0), 0);
-  table.add({"memory",
-             bytesText(plan.predicted().peak_bytes()) + " of one rank: " + rolesText(timeline)});
+  const ArenaUse use = arenaUse(programOf(plan, 0), 0);
+  table.add(
+      {"memory", bytesText(plan.predicted().peak_bytes()) + " of one rank: " + rolesText(use)});
   addAxes(table, plan);
   if (const std::string meshes = meshesText(plan); !meshes.empty())
     table.add({"meshes", meshes});

@@ -3,6 +3,7 @@
 #include "compiler/schedule/plan/PlanMeetings.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/base/Queue.h"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +13,7 @@ namespace cleave::schedule {
 ResourceKind resourceKindOf(const plan::Instruction &instruction) {
   if (instruction.has_collective())
     return ResourceKind::Link;
-  return instruction.queue() == 2 || instruction.has_load_input() || instruction.has_store_output()
+  return instruction.queue() == kTransferQueue || instruction.has_load_input() || instruction.has_store_output()
              ? ResourceKind::HostLink
              : ResourceKind::Compute;
 }

@@ -3,8 +3,8 @@
 
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/Table.h"
+#include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/Fold.h"
-#include "tools/cleave-dump/Timeline.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <catch2/catch.hpp>
@@ -34,8 +34,8 @@ TEST_CASE("the summary says what was decided, why, and what it costs") {
   for (const char *line :
        {"two.plan: training of two.onnx on 4 ranks, mesh dp=2 x tp=2\n",
         "step 44.0 us: compute 14.0 us, communication 30.0 us (predicted for local-cpu)\n",
-        "bound no plan takes less than 40.0 us; this one takes 44.2 us in the planner's model: "
-        "gap 9.1 %\n",
+        "bound no plan takes less than 40.0 us; this one takes 44.2 us (both without "
+        "overlap): gap 9.1 %\n",
         "valid (verifier)\n",
         "0-3 device 4.00 KiB 3.50 KiB 12.5 % parameter 2.00 KiB, state 1.00 "
         "KiB",
@@ -163,13 +163,12 @@ TEST_CASE("the layouts tell what one rank holds and where values come from") {
   CHECK_THAT(text, Contains("4 tensors of 3.50 KiB; one rank holds 3.25 KiB\n"));
 }
 
-TEST_CASE("the timeline counts what is live at every instruction") {
-  dump::Timeline timeline = dump::timelineOf(smallPlan().programs(0), 0);
-  CHECK(timeline.live ==
-        std::vector<uint64_t>{3328, 3584, 3584, 3584, 3584, 3332, 3076, 3072, 3072});
-  CHECK(timeline.always == 3072);
-  CHECK(timeline.peakPosition == 1);
-  CHECK(timeline.roles[plan::INPUT] == 256);
+TEST_CASE("the use of an arena counts what is live at every instruction") {
+  dump::ArenaUse use = dump::arenaUse(smallPlan().programs(0), 0);
+  CHECK(use.live == std::vector<uint64_t>{3328, 3584, 3584, 3584, 3584, 3332, 3076, 3072, 3072});
+  CHECK(use.always == 3072);
+  CHECK(use.peakPosition == 1);
+  CHECK(use.roles[plan::INPUT] == 256);
 }
 
 TEST_CASE("the memory view draws a picture with segments and names what is live at the peak") {

@@ -5,6 +5,7 @@
 #include "test/unit/runtime_device_cuda/Recorder.h"
 #include "test/unit/runtime_device_cuda/RecordingDriver.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -127,7 +128,7 @@ int getAttribute(DescriptorRef d, int attribute, int, int64_t wanted, int64_t *c
   } else if (attribute == kEngineNumericalNote) {
     const std::vector<int> notes = at(d).all<int>(attribute);
     *count = int64_t(notes.size());
-    std::memcpy(values, notes.data(), notes.size() * sizeof(int));
+    std::ranges::copy(notes, static_cast<int *>(values));
   } else if (attribute == kPlanWorkspaceBytes) {
     *count = 1;
     *static_cast<int64_t *>(values) = kWorkspaceBytes;

@@ -7,7 +7,7 @@ function summary() {
     el("p", {}, plan.objection ? el("span", {class: "bad"}, plan.objection) : "Checked by the verifier: valid."),
     el("div", {class: "tiles"},
       tile(secondsText(p.step_seconds), "a step, predicted"),
-      tile(percentText(p.gap), `gap: no plan takes less than ${secondsText(p.bound_seconds)} of the planner's ${secondsText(p.planned_seconds)}`),
+      tile(percentText(p.gap), `gap: no plan takes less than ${secondsText(p.bound_seconds)} without overlap; this one takes ${secondsText(p.planned_seconds)}`),
       p.samples_per_second ? tile(p.tokens_per_second ? amountText(p.tokens_per_second, "tokens/s") : amountText(p.samples_per_second, "samples/s"),
                                   `of all ranks${p.tokens_per_second ? `: ${amountText(p.samples_per_second, "samples/s")}` : ""}`) : null,
       p.utilization >= 0.001 ? tile(utilizationText(p.utilization), "MFU: model FLOPs by the devices' peak rate") : null,

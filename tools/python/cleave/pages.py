@@ -42,7 +42,7 @@ def plan_html(plan: Plan) -> str:
     mesh = ", ".join(f"{axis}={size}" for axis, size in plan.mesh.items())
     rows = [("plan", f"{'training' if plan.trains else 'inference'} on {plan.ranks} rank{'s' * (plan.ranks != 1)}{', mesh ' + mesh if mesh else ''}"),
             ("step", f"{seconds_text(predicted.step_seconds)} (predicted for {predicted.cluster or 'the cluster'}); "
-                     f"no plan takes less than {seconds_text(predicted.bound_seconds)}, gap {predicted.gap:.1%}"),
+                     f"without overlap no plan takes less than {seconds_text(predicted.bound_seconds)}, gap {predicted.gap:.1%}"),
             ("memory", f"{bytes_text(predicted.peak_bytes)} at the peak of the fullest rank"),
             ("inputs", ", ".join(f"{i.name} {i.dtype}[{', '.join(map(str, i.shape))}]" for i in plan.inputs))]
     return _table(rows) + f"<details><summary>decisions and reasons</summary><pre>{html.escape(plan.summary())}</pre></details>"

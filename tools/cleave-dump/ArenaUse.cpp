@@ -1,5 +1,5 @@
 // A sweep over the buffers' lifetimes.
-#include "tools/cleave-dump/Timeline.h"
+#include "tools/cleave-dump/ArenaUse.h"
 
 #include <algorithm>
 
@@ -22,8 +22,8 @@ size_t positionCount(const plan::Program &program) {
   return count;
 }
 
-Timeline timelineOf(const plan::Program &program, uint32_t arena) {
-  Timeline timeline;
+ArenaUse arenaUse(const plan::Program &program, uint32_t arena) {
+  ArenaUse use;
   size_t positions = std::max<size_t>(1, positionCount(program));
   std::vector<uint64_t> change(positions + 1); // wraps round below zero; the sums do not
   for (const plan::Buffer &buffer : program.buffers()) {
@@ -33,25 +33,24 @@ Timeline timelineOf(const plan::Program &program, uint32_t arena) {
     change[buffer.first()] += buffer.bytes();
     change[last + 1] -= buffer.bytes();
     if (buffer.first() == 0 && last + 1 == positions)
-      timeline.always += buffer.bytes();
+      use.always += buffer.bytes();
   }
   uint64_t live = 0;
   for (size_t position = 0; position < positions; ++position)
-    timeline.live.push_back(live += change[position]);
-  timeline.peakPosition =
-      std::max_element(timeline.live.begin(), timeline.live.end()) - timeline.live.begin();
+    use.live.push_back(live += change[position]);
+  use.peakPosition = std::max_element(use.live.begin(), use.live.end()) - use.live.begin();
   for (int b = 0; b < program.buffers_size(); ++b) {
     const plan::Buffer &buffer = program.buffers(b);
-    if (buffer.arena() != arena || buffer.first() > timeline.peakPosition ||
-        buffer.last() < timeline.peakPosition)
+    if (buffer.arena() != arena || buffer.first() > use.peakPosition ||
+        buffer.last() < use.peakPosition)
       continue;
-    timeline.atPeak.push_back(b);
-    timeline.roles[buffer.role()] += buffer.bytes();
+    use.atPeak.push_back(b);
+    use.roles[buffer.role()] += buffer.bytes();
   }
-  std::stable_sort(timeline.atPeak.begin(), timeline.atPeak.end(), [&](int a, int b) {
+  std::stable_sort(use.atPeak.begin(), use.atPeak.end(), [&](int a, int b) {
     return program.buffers(a).bytes() > program.buffers(b).bytes();
   });
-  return timeline;
+  return use;
 }
 
 } // namespace cleave::dump

@@ -1,4 +1,5 @@
-// Timeline: live bytes of a program over its instructions, from the lifetimes in the plan.
+// ArenaUse: the live bytes of an arena over the instructions of its program, from the lifetimes in
+// the plan.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -9,7 +10,7 @@
 
 namespace cleave::dump {
 
-struct Timeline {
+struct ArenaUse {
   std::vector<uint64_t> live;           // bytes live at each instruction position
   uint64_t always = 0;                  // bytes live at every position
   size_t peakPosition = 0;              // first position with the most live bytes
@@ -19,8 +20,8 @@ struct Timeline {
   uint64_t peakBytes() const { return live.empty() ? 0 : live[peakPosition]; }
 };
 
-// The timeline of one arena. Positions number the instructions of all segments consecutively.
-Timeline timelineOf(const plan::Program &program, uint32_t arena);
+// The use of one arena. Positions number the instructions of all segments consecutively.
+ArenaUse arenaUse(const plan::Program &program, uint32_t arena);
 
 // The number of instruction positions of a program, and the first position of each segment.
 size_t positionCount(const plan::Program &program);
