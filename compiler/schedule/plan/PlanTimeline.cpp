@@ -13,7 +13,8 @@ namespace cleave::schedule {
 ResourceKind resourceKindOf(const plan::Instruction &instruction) {
   if (instruction.has_collective())
     return ResourceKind::Link;
-  return instruction.queue() == kTransferQueue || instruction.has_load_input() || instruction.has_store_output()
+  return instruction.queue() == kTransferQueue || instruction.has_load_input() ||
+                 instruction.has_store_output()
              ? ResourceKind::HostLink
              : ResourceKind::Compute;
 }
