@@ -5,6 +5,7 @@
 #include "runtime/base/Status.h"
 
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,7 +19,14 @@ struct ArrayView {
   std::string name;
   DType dtype = DType::F32;
   std::vector<int64_t> shape;
-  const void *data = nullptr;
+  const void *data = nullptr; // in a mapped file, at any address
+
+  // The element at a row-major position; T is the type in C++ of `dtype`.
+  template <typename T> T at(int64_t position) const {
+    T value;
+    std::memcpy(&value, static_cast<const char *>(data) + position * int64_t(sizeof(T)), sizeof(T));
+    return value;
+  }
 
   // Number of elements, and their size in bytes.
   int64_t elements() const;

@@ -70,7 +70,7 @@ TEST_CASE("in an .npz elements begin at a multiple of 64 in their member, and bf
   const ArrayView *array = (*file)->find("w");
   REQUIRE(array);
   CHECK(array->dtype == DType::F32);
-  CHECK(static_cast<const float *>(array->data)[1] == -2.0f);
+  CHECK(array->at<float>(1) == -2.0f);
   const std::string content = contentOf(folder / "w.npz");
   const size_t member = content.find("\x93NUMPY"), elements = content.find("PK\x01\x02") - 8;
   CHECK(elements - member == 128);

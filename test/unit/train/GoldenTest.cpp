@@ -52,9 +52,8 @@ Tensor samples(const data::ArrayView &array, Type type, int64_t begin, int64_t c
   int64_t perSample = tensor.size() / count;
   for (int64_t i = 0; i < tensor.size(); ++i) {
     int64_t at = (begin + i / perSample) % array.shape[0] * perSample + i % perSample;
-    double value = array.dtype == DType::I64
-                       ? static_cast<double>(static_cast<const int64_t *>(array.data)[at])
-                       : static_cast<const float *>(array.data)[at];
+    double value = array.dtype == DType::I64 ? static_cast<double>(array.at<int64_t>(at))
+                                             : array.at<float>(at);
     tensor.set(i, value);
   }
   return tensor;
