@@ -6,7 +6,7 @@ import os
 SHARES = {
     "compiler/planner": ("test/unit/planner", 64),
     "compiler/solver": ("test/unit/solver", 100),
-    "passes/driver": ("test/unit/driver", 4),
+    "passes/driver": ("test/unit/driver", 7),
     "passes/codegen/gpu": ("test/unit/codegen_gpu", 17),
     "runtime/device/cuda": ("test/unit/runtime_device_cuda", 45),
 }

@@ -94,7 +94,7 @@ class House:
         for folder in named_tests.SHARES:
             having, without = named_tests.tested(self.tree, folder)
             count = len(having) + len(without)
-            yield f"{folder}, tests by name", f"{percent(len(having), count)}, {len(having)} of {count} sources"
+            yield f"named tests, {folder}", f"{percent(len(having), count)}, {len(having)} of {count} sources"
         test = sum(n for f, n in self.lines.items() if f.startswith("test/"))
         source = sum(self.lines[f] for f in self.product if f in self.lines)
         yield "test / source lines", f"{test / source:.2f}  ({test} / {source})"
