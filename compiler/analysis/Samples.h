@@ -15,7 +15,7 @@ class Samples {
 public:
   explicit Samples(mlir::func::FuncOp step);
 
-  // The op that brought the samples together on which elements of the value depend; null if each
+  // The op that combined the samples on which an element of the value depends; null if every
   // element depends on at most one sample.
   mlir::Operation *meetingOf(mlir::Value value) const { return meetings_.lookup(value); }
 

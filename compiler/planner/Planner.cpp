@@ -206,7 +206,7 @@ static void keepImpossible(const Status &status, MeshCandidate &candidate, Best 
   }
 }
 
-// What a solve that must beat a cutoff found.
+// The result of a solve whose solution has to be faster than a cutoff.
 struct Outcome {
   double seconds = solver::kForbidden; // of its solution; kForbidden: there is none
   bool isTooLarge = false;             // no plan fits

@@ -51,8 +51,8 @@ Type globalType(Attribute global, Type local) {
 
 } // namespace
 
-// The buffer of an argument that is a shared tensor: of a persistent one the same, of an input one
-// of its own. Null if it is none.
+// The buffer of an argument that is a shared tensor: the shared buffer if the tensor is persistent,
+// a new one if it is an input. Null if the argument is not a shared tensor.
 FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr split) {
   StringRef name = graph::argName(step_, i);
   std::optional<SharedTensor> shared =

@@ -40,13 +40,13 @@ ArenaSizes setOffsets(program::ProgramOp program, ArrayRef<program::BufferOp> bu
   return {placement.bytes, placement.peak};
 }
 
-// Takes over what the step's module says of padding.
+// Copies the reason against padding from the module of the step to its program.
 void setNoPadding(func::FuncOp step, program::ProgramOp program) {
   if (std::string reason = graph::noPaddingOf(step->getParentOfType<ModuleOp>()); !reason.empty())
     program.setNoPadding(reason);
 }
 
-// The persistent buffers of a program, or its others.
+// The buffers of a program that are persistent, or those that are not.
 Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
   Buffers buffers = buffersOf(program);
   llvm::erase_if(buffers, [&](program::BufferOp buffer) {
@@ -55,7 +55,7 @@ Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
   return buffers;
 }
 
-// Gives the step the persistent buffers that only `other` has, behind all of its own.
+// Adds the persistent buffers that only `other` has to the step, after its last byte.
 void shareAdded(ProgramBuilder &builder, program::ProgramOp other) {
   program::ProgramOp step = builder.program();
   Operation *last = nullptr;
@@ -78,7 +78,7 @@ void shareAdded(ProgramBuilder &builder, program::ProgramOp other) {
   builder.setLifetimes();
 }
 
-// Adds the program of the evaluation behind that of the step, whose buffers have been placed.
+// Adds the program of the evaluation. The buffers of the step have been placed.
 LogicalResult addEvaluation(func::FuncOp evaluation, ModuleOp module, ProgramTables &tables,
                             ProgramBuilder &step) {
   ProgramBuilder builder(module, tables, program::Kind::Evaluation);

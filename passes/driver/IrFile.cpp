@@ -37,7 +37,7 @@ bool isIrFile(const std::string &path) {
   return false;
 }
 
-// The module of the step with those of the other units inside, by their names; and the reverse.
+// A copy of the step's module that holds the modules of the other units, named like these.
 static OwningOpRef<ModuleOp> withNestedUnits(const Compilation &c) {
   OwningOpRef<ModuleOp> whole = c.module().clone();
   for (const Unit &unit : ArrayRef(c.units).drop_front()) {
@@ -48,6 +48,7 @@ static OwningOpRef<ModuleOp> withNestedUnits(const Compilation &c) {
   return whole;
 }
 
+// Moves the modules inside the step's module to units.
 static void takeNestedUnits(Compilation &c) {
   Unit evaluation{plan::Program::EVALUATION, nullptr};
   for (ModuleOp nested : llvm::make_early_inc_range(c.module().getOps<ModuleOp>()))

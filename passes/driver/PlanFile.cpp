@@ -53,7 +53,7 @@ static uint64_t sentBytes(const plan::Program &program, const plan::Instruction 
   return bytes;
 }
 
-// What the program takes; the planner's part is there (Record.h).
+// Adds the seconds, bytes and FLOPs of the programs. The planner's numbers are added by Record.h.
 static Status addPrediction(Compilation &c) {
   plan::Prediction &predicted = *c.plan.mutable_predicted();
   const plan::Program &program = artifact::stepOf(c.plan, 0);

@@ -366,7 +366,7 @@ static LogicalResult checkTogether(ArrayRef<program::ProgramOp> programs) {
         continue;
       if (a.getKind() == b.getKind())
         return broken(b.getLoc(), kProgramPhase, "P1")
-               << "a rank has two programs that are its " << stringifyKind(a.getKind());
+               << "two programs are the " << stringifyKind(a.getKind()) << " of one rank";
       if (a.getKind() == program::Kind::Step && failed(checkShared(a, b)))
         return failure();
     }

@@ -27,8 +27,8 @@ static std::string stateOfInputs(func::FuncOp step) {
   return "";
 }
 
-// The name of the op in the model at which samples meet whose outputs a loss reads; empty if there
-// is none.
+// The name in the model of the first op that combines samples in an output that a loss reads; empty
+// if no op does.
 static std::string meetingOf(func::FuncOp step, const std::vector<LossOption> &losses) {
   const analysis::Samples samples(step);
   Operation *end = step.getBody().front().getTerminator();
@@ -53,7 +53,7 @@ std::string whyNotPadded(func::FuncOp step, const std::vector<LossOption> &losse
   if (const std::string state = isEvaluation ? "" : stateOfInputs(step); !state.empty())
     return concat("the model computes its state `", state, "` of every sample");
   const std::string meeting = meetingOf(step, losses);
-  return meeting.empty() ? "" : concat("samples depend on one another since `", meeting, "`");
+  return meeting.empty() ? "" : concat("`", meeting, "` combines the samples of a batch");
 }
 
 } // namespace cleave::train

@@ -45,7 +45,7 @@ struct PendingCall {
 
 class CommunicationCheck {
 public:
-  // Of the programs of a kind, of which each rank has one.
+  // Checks the programs of one kind. Each rank has one of them.
   CommunicationCheck(const plan::Plan &plan, plan::Program::Kind kind)
       : plan_(plan), ranks_(rankCount(plan)) {
     for (const plan::Program &program : plan.programs())

@@ -39,7 +39,7 @@ static Status verifyKind(const plan::Plan &plan, plan::Program::Kind kind) {
       ranks.insert(ranks.end(), program.ranks().begin(), program.ranks().end());
   std::ranges::sort(ranks);
   if (auto twice = std::ranges::adjacent_find(ranks); twice != ranks.end())
-    return Status::defect("rank ", *twice, " runs two programs of which each is ", kindName(kind));
+    return Status::defect("rank ", *twice, " runs ", kindName(kind), " twice, expected once");
   if (ranks.size() != rankCount(plan))
     return Status::defect("the plan lists ", kindName(kind), " for ", ranks.size(),
                           " ranks, its mesh has ", rankCount(plan));

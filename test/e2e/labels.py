@@ -91,7 +91,7 @@ class Labels(fixture.Plans):
                      "--last-batch pad: batch norms count every sample", "--batch-norm frozen", "use --last-batch drop or wrap")
 
     def test_padding_is_refused_where_samples_depend_on_one_another(self):
-        """The scores of a sample are less than its own numbers by the mean of all samples."""
+        """The model subtracts a weighted sum over all samples from the numbers of each."""
         (self.folder / "mixing.mlir").write_text("""func.func @step(%x: tensor<8x7xf32> {graph.name = "x", graph.role = "input"},
             %w: tensor<7xf32> {graph.name = "w", graph.role = "parameter", graph.source = {fill = 2.0 : f64}})
             -> (tensor<8x7xf32> {graph.name = "logits", graph.role = "output"}) {
@@ -106,9 +106,9 @@ class Labels(fixture.Plans):
         data = self.folder / "mixing.npz"
         cleave.write_npz(data, {"x": ((20, 7), [i % 11 / 11 for i in range(140)]), "logits.label": ((20,), [i % 7 for i in range(20)])})
         self.refuses(cleave.tool("cleave-run", plan, "--data", data, "--last-batch", "pad"),
-                     "--last-batch pad: samples depend on one another since `reduce`", "use --last-batch drop or wrap")
+                     "--last-batch pad: `reduce` combines the samples of a batch", "use --last-batch drop or wrap")
         answer = cleave.must("cleave-run", plan, "--data", data, "--steps", 0, "--eval", data)
-        self.assertIn("--eval leaves out the last 4 of 20 samples, since samples depend on one another", answer.err)
+        self.assertIn("--eval leaves out the last 4 of 20 samples, since `reduce` combines the samples of a batch", answer.err)
 
     def test_a_step_without_labels_says_so(self):
         for cut in ([], CUTS[0]):

@@ -35,7 +35,7 @@ std::string counted(size_t count, const std::string &noun) {
   return concat(count, ' ', noun, count == 1 ? "" : "s");
 }
 
-// Those that a run of the program executes.
+// The number of instructions that one run of the program executes.
 size_t instructionsIn(const plan::Program &program) {
   size_t count = 0;
   for (const plan::ScheduleStep &step : program.schedule())

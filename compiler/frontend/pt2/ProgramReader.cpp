@@ -274,7 +274,7 @@ Graph readGraph(const Field &field, int depth) {
   return out;
 }
 
-// What an input or output of a program is, by the name of its alternative in the schema.
+// A kind of input or output, and its name in the schema.
 template <typename Kind> struct NamedKind {
   const char *name;
   Kind kind;

@@ -177,7 +177,7 @@ module {
 module {
   program.program <0 bytes, peak 0> schedule [] {
   }
-  // expected-error @below {{program P1: a rank has two programs that are its step}}
+  // expected-error @below {{program P1: two programs are the step of one rank}}
   program.program <0 bytes, peak 0> schedule [] {
   }
 }

@@ -181,7 +181,7 @@ module {
 // P1: two steps of rank 1; those of ranks 0 and 2 are apart
 program.program <0 bytes, peak 0> schedule [] ranks [0, 1] {
 }
-// expected-error @+1 {{program P1: a rank has two programs that are its step}}
+// expected-error @+1 {{program P1: two programs are the step of one rank}}
 program.program <0 bytes, peak 0> schedule [] ranks [1, 2] {
 }
 

@@ -96,7 +96,8 @@ TEST_CASE("an argument is whole, as its readers want it, or gathered from finer 
     gathered += choice.isGathered();
     CHECK(mesh.ranksAlong(choice.storage.dims[0]) >= mesh.ranksAlong(choice.compute.dims[0]));
   }
-  // Of the whole: one or both axes on either dim. Of rows: the second axis on either dim.
+  // A whole tensor is gathered over one or both axes, of either dim; one split by rows is gathered
+  // over the second axis, of either dim.
   CHECK(gathered == 3 * 2 + 2);
   for (const ArgumentChoice &choice : enumerateArgument({1, 8}, mesh, {}, true))
     CHECK(choice.storage.dims[0].empty()); // one row cannot be split

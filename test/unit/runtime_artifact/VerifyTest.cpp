@@ -32,7 +32,7 @@ TEST_CASE("structure: the mesh and the program table must agree") {
   }
   SECTION("a rank with two steps") {
     *plan.add_programs() = plan.programs(0);
-    CHECK_THAT(brokenRule(plan), Contains("rank 0 runs two programs of which each is a step"));
+    CHECK_THAT(brokenRule(plan), Contains("rank 0 runs a step twice, expected once"));
   }
   SECTION("ranks out of order") {
     plan.mutable_programs(0)->mutable_ranks()->SwapElements(0, 1);

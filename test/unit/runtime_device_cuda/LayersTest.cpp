@@ -9,7 +9,7 @@ using test::Setting;
 
 namespace {
 
-// Of 2 samples, in two groups, with this many spatial dims.
+// A convolution of 2 samples in 2 groups with `dims` spatial dims.
 plan::Convolution convolution(plan::Convolution::Kind kind, int dims) {
   plan::Convolution c;
   c.set_kind(kind), c.set_groups(2);

@@ -78,7 +78,7 @@ float inputOf(size_t, int64_t element, int64_t step, int64_t slot) {
   return float(element + 10 * slot + 100 * step);
 }
 
-// Of z = x w v: 0.5 * 2 * 3 = 3 times the sum of the row of x.
+// The elements of z = x w v: each is 0.5 * 2 * 3 = 3 times the sum of its row of x.
 std::vector<float> expected(int64_t step, int64_t slot) {
   std::vector<float> z;
   for (int64_t row = 0; row < 2; ++row) {

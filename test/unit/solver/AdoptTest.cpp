@@ -1,4 +1,4 @@
-// What the best solution takes over from other choices, region by region.
+// Search::adopt replaces regions of the best solution by those of other choices.
 #include "compiler/solver/Search.h"
 #include "test/unit/solver/SmallNetworks.h"
 

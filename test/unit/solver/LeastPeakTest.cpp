@@ -102,7 +102,7 @@ TEST_CASE("where nothing is permitted every peak is too small") {
 }
 
 TEST_CASE("the weights of rows rise until two rows bind together") {
-  // Whatever one row saves the other one takes: 10 bytes at both, or 8 and 12.
+  // A choice that saves bytes in one row costs as many in the other: 10 and 10, 8 and 12, 12 and 8.
   Network network;
   network.rows = {{0, 0, 9, 0}, {0, 1, 9, 0}};
   NetworkNode node;
@@ -114,9 +114,10 @@ TEST_CASE("the weights of rows rise until two rows bind together") {
   CHECK(search.leastExceeding() == std::vector<int>{2});
 }
 
-// What leastPeak() proves of a node without edges, by its definition: every row has a weight; the
-// cheapest choice by the weights is a bound; then the weights grow by the share of the worst row's
-// bytes, at first e^8 times, 3 % less in each iteration, and at least e^0.2 times.
+// The bound that leastPeak() proves for a node without edges, computed from its definition. Every
+// row has a weight, and the bytes of the cheapest choice under the weights are a bound. Weights
+// then grow with the row's share of the largest load: by at most e^8 at first, by a 3 % smaller
+// exponent in each iteration, and by no less than e^0.2.
 static int64_t provenByWeights(const Network &network, int iterations) {
   const NetworkNode &node = network.nodes[0];
   const size_t rows = network.rows.size();
