@@ -29,13 +29,21 @@ TEST_CASE("the plan made by hand is valid") {
   CHECK(artifact::verifyPlan(smallPlan()).message() == "");
 }
 
+TEST_CASE("the bound of a step that overlaps is one without overlap") {
+  plan::Plan plan = smallPlan();
+  CHECK_THAT(squeezed(dump::summary(plan, "p")), !Contains("without overlap"));
+  plan.mutable_predicted()->set_step_seconds(0.00003); // less than compute and communication
+  CHECK_THAT(squeezed(dump::summary(plan, "p")),
+             Contains("44.2 us in the planner's model, without overlap: gap 9.1 %"));
+}
+
 TEST_CASE("the summary says what was decided, why, and what it costs") {
   std::string text = squeezed(dump::summary(smallPlan(), "out/two.plan"));
   for (const char *line :
        {"two.plan: training of two.onnx on 4 ranks, mesh dp=2 x tp=2\n",
         "step 44.0 us: compute 14.0 us, communication 30.0 us (predicted for local-cpu)\n",
-        "bound no plan takes less than 40.0 us; this one takes 44.2 us (both without "
-        "overlap): gap 9.1 %\n",
+        "bound no plan takes less than 40.0 us; this one takes 44.2 us in the planner's model: "
+        "gap 9.1 %\n",
         "valid (verifier)\n",
         "0-3 device 4.00 KiB 3.50 KiB 12.5 % parameter 2.00 KiB, state 1.00 "
         "KiB",
