@@ -29,12 +29,15 @@ void include(plan::Kernel &kernel, program::ViewAttr view, Type type, bool writt
 }
 
 void addParameters(program::KernelOp op, const Mesh &mesh, plan::Kernel &kernel) {
-  for (uint64_t i = 0; i < op.getBuffers(); ++i)
+  for (int64_t i = 0; i < op.instanceBuffers(); ++i)
     kernel.add_parameters();
   for (auto [i, argument] : llvm::enumerate(op.getBody().getArguments()))
     include(kernel, op.getOperandView(i), argument.getType(), /*written=*/false);
   for (auto [i, type] : llvm::enumerate(op.getComputation().getResultTypes()))
     include(kernel, op.getResultView(i), type, /*written=*/true);
+  const google::protobuf::RepeatedPtrField<plan::KernelParameter> first = kernel.parameters();
+  for (int64_t instance = 1; instance < op.instanceCount(); ++instance)
+    kernel.mutable_parameters()->MergeFrom(first);
   if (!isa<mesh::SliceOp, mesh::BlockOffsetOp>(op.getComputation()))
     return;
   plan::KernelParameter &coordinates = *kernel.mutable_parameters(kernel.parameters_size() - 1);

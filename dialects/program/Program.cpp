@@ -93,9 +93,9 @@ ViewAttr denseView(MLIRContext *context, int64_t buffer, ArrayRef<int64_t> shape
 static LogicalResult verifyView(KernelOp kernel, Attribute attribute, Type type, StringRef what,
                                 unsigned i) {
   auto view = cast<ViewAttr>(attribute);
-  if (view.getBuffer() < 0 || view.getBuffer() >= static_cast<int64_t>(kernel.getBuffers()))
+  if (view.getBuffer() < 0 || view.getBuffer() >= kernel.instanceBuffers())
     return kernel.emitOpError() << what << " " << i << " lies in buffer " << view.getBuffer()
-                                << " of " << kernel.getBuffers();
+                                << " of " << kernel.instanceBuffers();
   auto tensor = dyn_cast<RankedTensorType>(type);
   if (!tensor || !tensor.hasStaticShape())
     return kernel.emitOpError() << what << " " << i << " is not a tensor of static shape";
@@ -117,6 +117,9 @@ LogicalResult KernelOp::verify() {
       diag.attachNote(std::next(body.begin())->getLoc()) << "the second op is here";
     return diag;
   }
+  if (instanceCount() < 1 || static_cast<int64_t>(getBuffers()) % instanceCount() != 0)
+    return emitOpError() << "has " << getBuffers() << " buffers for " << instanceCount()
+                         << " instances";
   Operation &computation = body.front();
   if (getOperands().size() != body.getNumArguments() ||
       getResults().size() != computation.getNumResults()) {

@@ -41,9 +41,13 @@ def Program_KernelOp : Program_Op<"kernel", [
     memory; both are set by code generation. `flops` and `bytes` (read and written)
     are the cost of the kernel.
 
+    With `instances` n, which only GPUs have, one launch computes the op n times, each time on
+    `buffers` / n buffers of its own; the views are those of the first instance, and buffer i of a view
+    is buffer k `buffers` / n + i in instance k. No instance reads what another one writes.
+
     (C1) The body contains exactly one op.
     (C2) There is one view per block argument and per result of the op.
-    (C3) The buffer of each view is in [0, `buffers`).
+    (C3) The buffer of each view is in [0, `buffers` / `instances`), which is a whole number.
     (C4) The block arguments and the results of the op are tensors of static shape.
     (C5) Each view has one stride per dim of its tensor.
     (C6) The body uses no values defined outside of it.
@@ -61,17 +65,20 @@ def Program_KernelOp : Program_Op<"kernel", [
                        TypedArrayAttrBase<Program_ViewAttr, "views">:$results,
                        OptionalAttr<I64Attr>:$extent,
                        OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<F64Attr>:$flops,
-                       OptionalAttr<F64Attr>:$bytes);
+                       OptionalAttr<F64Attr>:$bytes, OptionalAttr<I64Attr>:$instances);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `on` $buffers `operands` $operands `results` $results (`extent` $extent^)?
-    (`grid` $grid^)?     attr-dict-with-keyword $body
+    $sym_name `on` $buffers (`instances` $instances^)? `operands` $operands `results` $results
+    (`extent` $extent^)? (`grid` $grid^)? attr-dict-with-keyword $body
   }];
   let extraClassDeclaration = [{
     // The op that the kernel computes.
     ::mlir::Operation &getComputation() { return getBody().front().front(); }
     ViewAttr getOperandView(unsigned i) { return ::llvm::cast<ViewAttr>(getOperands()[i]); }
     ViewAttr getResultView(unsigned i) { return ::llvm::cast<ViewAttr>(getResults()[i]); }
+    int64_t instanceCount() { return static_cast<int64_t>(getInstances().value_or(1)); }
+    // The number of buffers of one instance.
+    int64_t instanceBuffers() { return static_cast<int64_t>(getBuffers()) / instanceCount(); }
   }];
   let hasVerifier = 1;
 }

@@ -4,6 +4,7 @@
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/Offsets.h"
+#include "passes/bufferize/SharedLaunches.h"
 #include "passes/bufferize/StepLowering.h"
 
 #include "mlir/Pass/Pass.h"
@@ -46,6 +47,18 @@ void setNoPadding(func::FuncOp step, program::ProgramOp program) {
     program.setNoPadding(reason);
 }
 
+// Lowers the step to instructions.
+LogicalResult lower(func::FuncOp step, ProgramBuilder &builder) {
+  setNoPadding(step, builder.program());
+  if (failed(StepLowering(step, builder).run()))
+    return failure();
+  step.erase();
+  if (program::isForGpus(builder.program()))
+    shareLaunches(builder.program());
+  builder.setLifetimes();
+  return success();
+}
+
 // The buffers of a program that are persistent, or those that are not.
 Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
   Buffers buffers = buffersOf(program);
@@ -83,11 +96,8 @@ LogicalResult addEvaluation(func::FuncOp evaluation, ModuleOp module, ProgramTab
                             ProgramBuilder &step) {
   ProgramBuilder builder(module, tables, program::Kind::Evaluation);
   builder.share(step.program());
-  setNoPadding(evaluation, builder.program());
-  if (failed(StepLowering(evaluation, builder).run()))
+  if (failed(lower(evaluation, builder)))
     return failure();
-  evaluation.erase();
-  builder.setLifetimes();
   shareAdded(step, builder.program());
   const Buffers persistent = buffersOf(builder.program(), /*arePersistent=*/true);
   std::vector<int64_t> offsets;
@@ -108,16 +118,14 @@ FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
     return module.emitError("has no function @step to bufferize");
   ProgramTables tables;
   ProgramBuilder builder(module, tables);
-  setNoPadding(step, builder.program());
-  if (failed(StepLowering(step, builder).run()))
+  if (failed(lower(step, builder)))
     return failure();
-  step.erase();
-  builder.setLifetimes();
   const Buffers buffers = buffersOf(builder.program());
   const ArenaSizes sizes =
       setOffsets(builder.program(), buffers, placeBuffers(lifetimesOf(buffers)));
   if (evaluation && failed(addEvaluation(evaluation, module, tables, builder)))
     return failure();
+  eraseUnusedKernels(module);
   return sizes;
 }
 

@@ -133,7 +133,7 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
     return known->second;
   auto kernel = program::KernelOp::create(
       b_, loc_, b_.getStringAttr("kernel"), b_.getI64IntegerAttr(buffers), operands, results,
-      IntegerAttr(), DenseI64ArrayAttr(), FloatAttr(), FloatAttr());
+      IntegerAttr(), DenseI64ArrayAttr(), FloatAttr(), FloatAttr(), IntegerAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   SmallVector<Value> arguments;

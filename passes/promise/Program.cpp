@@ -229,6 +229,16 @@ private:
       if (position < 0 || position >= static_cast<int64_t>(buffers.size()))
         return broken(launch, kProgramPhase, "P6")
                << "writes buffer " << position << " of " << buffers.size();
+    const int64_t own = kernel.instanceBuffers();
+    for (int64_t first = 0; first < static_cast<int64_t>(buffers.size()); first += own)
+      if (failed(checkViews(launch, kernel, buffers.slice(first, own))))
+        return failure();
+    return success();
+  }
+
+  // Checks the views of one instance of a kernel.
+  static LogicalResult checkViews(program::LaunchOp launch, program::KernelOp kernel,
+                                  ValueRange buffers) {
     auto checkTensor = [&](const Twine &what, program::ViewAttr view, Type type) {
       auto tensor = cast<RankedTensorType>(type);
       return checkView(launch, "P6", what, view, tensor.getShape(), tensor.getElementType(),

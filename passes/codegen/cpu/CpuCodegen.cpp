@@ -19,6 +19,8 @@ using namespace mlir;
 namespace cleave::codegen {
 
 static FailureOr<int64_t> emitKernel(program::KernelOp kernel, ModuleOp into, bool checked) {
+  if (kernel.instanceCount() > 1)
+    return kernel.emitOpError("has instances, which only kernels for GPUs have");
   auto fusion = dyn_cast<graph::FusionOp>(kernel.getComputation());
   FailureOr<GroupNest> nest = fusion ? groupNestOf(kernel) : GroupNest();
   if (failed(nest))

@@ -7,6 +7,7 @@
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
 #include "passes/codegen/gpu/GpuPoolGrad.h"
 #include "passes/codegen/gpu/GpuScatter.h"
+#include "passes/codegen/gpu/Instances.h"
 #include "passes/codegen/gpu/Ptx.h"
 #include "passes/codegen/nest/Crash.h"
 #include "passes/codegen/nest/SingleEmitter.h"
@@ -35,7 +36,9 @@ static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into
     emitScatter(builder, kernel);
   else if (failed(emitSingle(builder, kernel)))
     return failure();
-  const Launch &launch = builder.launch();
+  Launch launch = builder.launch();
+  launch.instances = kernel.instanceCount();
+  launch.blocks *= launch.instances;
   kernel.setExtent(0);
   kernel.setGrid(ArrayRef<int64_t>{launch.blocks, launch.threads, launch.sharedBytes});
   return GpuFunction{kernel.getSymName().str(), launch};
@@ -69,9 +72,13 @@ static Result<GpuIr> lower(ArrayRef<program::KernelOp> kernels, const GpuTarget 
   }
   CLEAVE_TRY(lowerToLlvm(*module, {}));
   CLEAVE_TRY_ASSIGN(LlvmModule translated, translate(*module));
-  for (const GpuFunction &function : *functions)
-    markKernel(*translated.module, function.symbol, function.launch.threads,
-               function.launch.resident);
+  for (const GpuFunction &function : *functions) {
+    const Launch &launch = function.launch;
+    if (launch.instances > 1)
+      shareLaunch(*translated.module, function.symbol, launch.instances,
+                  launch.blocks / launch.instances);
+    markKernel(*translated.module, function.symbol, launch.threads, launch.resident);
+  }
   CLEAVE_TRY(optimiseForGpu(*translated.module, target));
   return GpuIr{std::move(translated), std::move(*functions)};
 }

@@ -3,8 +3,9 @@
 //   program.kernel  ->  code of one thread (GpuGroupEmitter, SingleEmitter)  ->  LLVM with NVVM's
 //   intrinsics  ->  PTX
 //
-// Neither a GPU nor the CUDA toolkit is needed. A kernel is `.entry symbol(buffer0, buffer1, …)`;
-// its launch stands beside the module as plain data.
+// Neither a GPU nor the CUDA toolkit is needed. A kernel is `.entry symbol(buffer0, buffer1, …)`,
+// with several instances `.entry symbol(addresses)` (Instances.h); its launch stands beside the
+// module as plain data.
 #pragma once
 
 #include "dialects/program/Program.h"

@@ -18,7 +18,11 @@ static constexpr unsigned kSharedSpace = 3; // NVVM's address space
 
 GpuKernel::GpuKernel(ModuleOp module, program::KernelOp kernel)
     : KernelBuilder(module.getContext()), module_(module), name_(kernel.getSymName().str()) {
-  declare(module, name_, kernel.getBuffers(), 0);
+  const int64_t buffers = kernel.instanceBuffers();
+  const bool sharesLaunch = kernel.instanceCount() > 1;
+  declare(module, name_, buffers, sharesLaunch ? 1 : 0);
+  if (sharesLaunch)
+    block_ = body_.getArgument(buffers);
 }
 
 // -- threads --------------------------------------------------------------------------------------
@@ -37,7 +41,7 @@ Value GpuKernel::special(StringRef name) {
 }
 
 Value GpuKernel::thread() { return special("tid.x"); }
-Value GpuKernel::block() { return special("ctaid.x"); }
+Value GpuKernel::block() { return block_ ? block_ : special("ctaid.x"); }
 
 void GpuKernel::barrier() {
   Value first = arith::ConstantOp::create(b_, loc_, b_.getI32IntegerAttr(0));

@@ -1,4 +1,5 @@
-// GpuKernel: the function of one kernel on GPUs, `symbol(void *buffer0, void *buffer1, …)`.
+// GpuKernel: the function of one kernel on GPUs, `symbol(void *buffer0, void *buffer1, …)`, or
+// `symbol(void *buffer0, void *buffer1, …, int64_t block)` of a kernel with instances.
 //
 // Threads, barriers and shuffles are NVVM's intrinsics. Pointers are declared not to overlap, as
 // far as they are different buffers.
@@ -29,7 +30,7 @@ public:
   void setLaunch(const Launch &launch) { launch_ = launch; }
   void setResident(int blocks) { launch_.resident = blocks; }
 
-  // Index of the thread in its block, and of the block, as i64.
+  // Index of the thread in its block, and of the block in its instance, as i64.
   mlir::Value thread();
   mlir::Value block();
   // Waits for all threads of the block; all of them must get here.
@@ -90,6 +91,7 @@ private:
 
   mlir::ModuleOp module_;
   std::string name_;
+  mlir::Value block_; // null: the launch has one instance
   int arrays_ = 0;
   Launch launch_;
 };

@@ -26,10 +26,11 @@ inline constexpr int64_t kMostBlocks = 1 << 12; // a longer parallel range is a 
 
 // The shape of a launch. All grids and blocks are one-dimensional.
 struct Launch {
-  int64_t blocks = 0;
+  int64_t blocks = 0;      // of all instances
   int threads = 0;         // per block
   int64_t sharedBytes = 0; // of a block, allocated statically by the kernel
   int resident = 0;        // minimum of blocks per multiprocessor; limits registers. 0: none
+  int64_t instances = 1;
 };
 
 // The part of a nest that each thread computes.

@@ -72,6 +72,14 @@ Result<GpuTarget> gpuTargetFor(const std::string &capability) {
   return Status::userError("found the GPU '", capability, "', expected sm_80 or a later one");
 }
 
+void markBuffers(llvm::Function &function) {
+  for (llvm::Argument &argument : function.args())
+    if (argument.getType()->isPointerTy() && !argument.hasByValAttr()) {
+      argument.addAttr(llvm::Attribute::NoAlias);
+      argument.addAttr(llvm::Attribute::getWithAlignment(function.getContext(), llvm::Align(64)));
+    }
+}
+
 void markKernel(llvm::Module &module, const std::string &name, int threads, int resident) {
   llvm::Function *function = module.getFunction(name);
   function->setCallingConv(llvm::CallingConv::PTX_Kernel);
@@ -80,11 +88,7 @@ void markKernel(llvm::Module &module, const std::string &name, int threads, int 
     function->addFnAttr("nvvm.minctasm", std::to_string(resident));
   function->addFnAttr("no-trapping-math", "true");
   function->addFnAttr(llvm::Attribute::NoUnwind);
-  for (llvm::Argument &argument : function->args())
-    if (argument.getType()->isPointerTy()) {
-      argument.addAttr(llvm::Attribute::NoAlias);
-      argument.addAttr(llvm::Attribute::getWithAlignment(module.getContext(), llvm::Align(64)));
-    }
+  markBuffers(*function);
 }
 
 Status optimiseForGpu(llvm::Module &module, const GpuTarget &target) {

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class Function;
+}
+
 namespace cleave::codegen {
 
 // A GPU as LLVM and ptxas name it.
@@ -23,6 +27,9 @@ Result<GpuTarget> gpuTargetOf(const std::string &name);
 // if there is none.
 Result<GpuTarget> gpuTargetFor(const std::string &capability);
 
+// Marks the pointers of the function, but those to parameters by value, as buffers: they do not
+// overlap.
+void markBuffers(llvm::Function &function);
 // Marks the function as a kernel that is launched with blocks of this many threads and whose
 // pointers do not overlap. `resident`: the minimum of blocks per multiprocessor, which limits
 // registers; 0: none.

@@ -29,7 +29,9 @@ private:
   driver::Stream stream_;
   unsigned blocks_, threads_;
   std::vector<void *> buffers_;
-  std::vector<void *> parameters_; // addresses of the elements of buffers_
+  // Addresses of the elements of buffers_. A kernel whose only parameter is the array of buffers
+  // reads all of it at the first one.
+  std::vector<void *> parameters_;
 };
 
 std::string firstLine(const std::string &log) {

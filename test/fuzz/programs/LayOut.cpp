@@ -82,7 +82,7 @@ public:
     auto kernel = program::KernelOp::create(
         b, b.getUnknownLoc(), b.getStringAttr(name), b.getI64IntegerAttr(buffers_),
         b.getArrayAttr(operands_), b.getArrayAttr(results_), IntegerAttr(), DenseI64ArrayAttr(),
-        FloatAttr(), FloatAttr());
+        FloatAttr(), FloatAttr(), IntegerAttr());
     Block &body = kernel.getBody().emplaceBlock();
     OpBuilder inside = OpBuilder::atBlockEnd(&body);
     SmallVector<Value> arguments;

@@ -102,10 +102,10 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
     results.push_back(
         viewOf(b.getContext(), buffer, cast<RankedTensorType>(type).getShape(), testCase.pitch));
   }
-  auto kernel = program::KernelOp::create(b, function.getLoc(), b.getStringAttr("kernel"),
-                                          b.getI64IntegerAttr(buffers), b.getArrayAttr(operands),
-                                          b.getArrayAttr(results), IntegerAttr(),
-                                          DenseI64ArrayAttr(), FloatAttr(), FloatAttr());
+  auto kernel = program::KernelOp::create(
+      b, function.getLoc(), b.getStringAttr("kernel"), b.getI64IntegerAttr(buffers),
+      b.getArrayAttr(operands), b.getArrayAttr(results), IntegerAttr(), DenseI64ArrayAttr(),
+      FloatAttr(), FloatAttr(), IntegerAttr());
   Block &body = kernel.getBody().emplaceBlock();
   IRMapping mapping;
   for (BlockArgument argument : function.getArguments())

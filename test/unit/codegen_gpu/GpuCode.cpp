@@ -20,7 +20,8 @@ public:
   GpuCode(codegen::GpuIr ir, program::KernelOp kernel)
       : ir_(std::move(ir)), kernel_(artifact::exportKernel(kernel)), isRead_(kernel.getBuffers()) {
     for (unsigned i = 0; i < kernel.getOperands().size(); ++i)
-      isRead_[kernel.getOperandView(i).getBuffer()] = true;
+      for (int64_t instance = 0; instance < kernel.instanceCount(); ++instance)
+        isRead_[instance * kernel.instanceBuffers() + kernel.getOperandView(i).getBuffer()] = true;
   }
 
   // The parallel range is one launch.

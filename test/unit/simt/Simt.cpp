@@ -92,7 +92,8 @@ private:
     thread.values.resize(numbers_.size());
     thread.at = &kernel_.getEntryBlock().front();
     for (auto [i, argument] : llvm::enumerate(kernel_.args()))
-      thread.values[numbers_.lookup(&argument)] = {pointerTo(i)};
+      thread.values[numbers_.lookup(&argument)] = {
+          pointerTo(argument.hasByValAttr() ? buffers_.size() - 1 : i)};
   }
 
   void runWarp(llvm::MutableArrayRef<Thread> warp) {
@@ -427,14 +428,29 @@ private:
 
 } // namespace
 
-std::string runSimt(const llvm::Function &kernel, int64_t blocks, int threads,
-                    std::vector<CheckedMemory> &buffers) {
+static std::string runMachine(const llvm::Function &kernel, int64_t blocks, int threads,
+                              std::vector<CheckedMemory> &buffers) {
   try {
     Machine(kernel, blocks, threads, buffers).run();
     return "";
   } catch (const Fault &fault) {
     return fault.what();
   }
+}
+
+std::string runSimt(const llvm::Function &kernel, int64_t blocks, int threads,
+                    std::vector<CheckedMemory> &buffers) {
+  if (kernel.arg_size() != 1 || !kernel.getArg(0)->hasByValAttr())
+    return runMachine(kernel, blocks, threads, buffers);
+  std::vector<char> pointers(buffers.size() * sizeof(uint64_t));
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const uint64_t pointer = pointerTo(i);
+    std::memcpy(&pointers[i * sizeof pointer], &pointer, sizeof pointer);
+  }
+  buffers.emplace_back("the array of pointers", std::move(pointers), /*defined=*/true);
+  std::string fault = runMachine(kernel, blocks, threads, buffers);
+  buffers.pop_back();
+  return fault;
 }
 
 } // namespace cleave::test

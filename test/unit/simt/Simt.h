@@ -13,8 +13,9 @@ class Function;
 
 namespace cleave::test {
 
-// Runs `blocks` blocks of `threads` threads each; the kernel's arguments are pointers to `buffers`.
-// Returns a description of the first fault, or nothing.
+// Runs `blocks` blocks of `threads` threads each. The kernel's arguments are pointers to `buffers`,
+// or its only one is the array of these pointers, by value. Returns a description of the first
+// fault, or nothing.
 std::string runSimt(const llvm::Function &kernel, int64_t blocks, int threads,
                     std::vector<CheckedMemory> &buffers);
 
