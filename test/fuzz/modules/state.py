@@ -75,7 +75,7 @@ def buffer(m):
     shape = m.pick(shapes * 2 + [(3,), (2, 4), (4, 6), (3, 3), (), (5, 2), (24,), (2, 3, 4)])
     name = m.fresh("b")
     value = m.pick(["torch.zeros({0})", "torch.ones({0})", "torch.linspace(-1, 1, {1}).view({0})", "torch.randn({0})", "torch.zeros({0}, dtype=torch.long)",
-                    "torch.ones({0}, dtype=torch.bool)"])
+                    "torch.arange({1}).view({0})", "torch.ones({0}, dtype=torch.bool)"])
     value = value.format(shape, torch.Size(shape).numel())
     how = m.pick(["self.register_buffer('{0}', {1})"] * 6 + ["self.register_buffer('{0}', {1}, persistent=False)", "self.{0} = {1}"])
     m.declare(how.format(name, value))
@@ -105,11 +105,17 @@ def keep(m):
 
 
 def rearrange(m):
-    """A buffer whose elements change places, as in a queue of past values."""
-    name = m.pick([name for name in (some_buffer(m) for _ in range(4)) if m.evaluate(f"self.{name}").dim()])
-    dims = m.evaluate(f"self.{name}").dim()
-    moved = m.pick([".flip({d})", ".flip({d})", ".roll(1, {d})", ".roll(-1)", ".transpose({d}, -1)"]).format(d=m.between(-dims, dims - 1))
-    m.do(f"self.{name}.copy_(self.{name}{moved})", {"state", "attribute"} if name in vars(m.tensor("self")) else {"state"})
+    """A buffer whose elements change places, as in a queue of past values; others than before come to each place."""
+    moves = []
+    for name in (some_buffer(m) for _ in range(4)):
+        before = m.evaluate(f"self.{name}")
+        for d in range(-before.dim(), before.dim()):
+            for move in (f".flip({d})", f".flip({d})", f".roll(1, {d})", ".roll(-1)", f".transpose({d}, -1)"):
+                after = m.evaluate(f"self.{name}{move}")
+                if after.shape == before.shape and not torch.equal(after, before):
+                    moves.append((name, move))
+    name, move = m.pick(moves)
+    m.do(f"self.{name}.copy_(self.{name}{move})", {"state", "attribute"} if name in vars(m.tensor("self")) else {"state"})
 
 
 def teacher(m):
