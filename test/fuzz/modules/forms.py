@@ -144,6 +144,10 @@ def write_onnx(model, form, inputs, path, shapes, outputs):
     else:
         torch.onnx.export(model, tuple(inputs.values()), str(path), dynamo=True, optimize=form == "dynamo", external_data=False, verbose=False,
                           dynamic_shapes=shapes, **names)
+    import onnx
+
+    if renamed := {given.name for given in onnx.load(path, load_external_data=False).graph.input} - set(inputs):
+        raise ValueError(f"the exporter names an input {min(renamed)}: an output of the model is that input")
 
 
 def as_tuple(result):
