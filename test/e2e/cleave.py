@@ -13,6 +13,7 @@ from array import array
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(os.environ.get("CLEAVE_BIN", ROOT / "build/bin"))
+SANITIZED = "ASAN_OPTIONS" in os.environ  # tools/dev/sanitized.sh
 MODELS = ROOT / "test/models"
 GOLDEN = ROOT / "test/golden"
 MLP = {"model": MODELS / "mlp.dynamo.onnx", "data": GOLDEN / "mlp.npz"}

@@ -33,7 +33,12 @@ const Target kTargets[] = {
 };
 
 constexpr unsigned kSecondsPerInput = 300;
-constexpr rlim_t kBytes = rlim_t(4) << 30; // of address space; libraries take most of it
+// Of address space; libraries take most of it. The address sanitizer reserves terabytes.
+#ifdef __SANITIZE_ADDRESS__
+constexpr rlim_t kBytes = RLIM_INFINITY;
+#else
+constexpr rlim_t kBytes = rlim_t(4) << 30;
+#endif
 
 std::vector<std::filesystem::path> inputsOf(const std::filesystem::path &folder) {
   std::vector<std::filesystem::path> files;
