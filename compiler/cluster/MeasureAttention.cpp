@@ -2,7 +2,7 @@
 #include "compiler/cluster/MeasureAttention.h"
 
 #include "compiler/cluster/MeasureConvolution.h"
-#include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Work.h"
 #include "runtime/device/cpu/CpuDevice.h"
 
 #include <limits>

@@ -6,7 +6,7 @@
 #include "passes/driver/DescribePlan.h"
 #include "passes/driver/Predict.h"
 #include "passes/driver/Record.h"
-#include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Work.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Programs.h"
 #include "runtime/base/Concat.h"

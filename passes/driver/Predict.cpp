@@ -8,7 +8,7 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/program/Program.h"
 #include "runtime/artifact/Access.h"
-#include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Work.h"
 #include "runtime/base/DType.h"
 
 #include <algorithm>
@@ -33,19 +33,27 @@ public:
       return cost::fillSeconds(cluster_, bytesOf({instruction.fill().buffer()}));
     if (instruction.has_launch())
       return launch(program_.kernels(static_cast<int>(instruction.launch().kernel())));
-    double flops = artifact::flopsOf(program_, instruction);
-    if (instruction.has_matmul())
-      return matmul(flops, instruction.matmul());
+    const double flops = artifact::flopsOf(program_, instruction),
+                 bytes = artifact::bytesOf(program_, instruction);
+    if (instruction.has_matmul()) {
+      const plan::Matmul &matmul = instruction.matmul();
+      return kernel({.flops = flops,
+                     .bytes = bytes,
+                     .elementType = computeType(matmul.lhs().buffer()),
+                     .sizes = sizesOf(matmul)});
+    }
     if (instruction.has_convolution()) {
       const plan::Convolution &conv = instruction.convolution();
-      return product(flops, bytesOf({conv.input(), conv.weight(), conv.output()}),
-                     artifact::rolesOf(conv).reads[0], artifact::columnsOf(conv));
+      return kernel({.flops = flops,
+                     .bytes = bytes,
+                     .elementType = computeType(artifact::rolesOf(conv).reads[0]),
+                     .columns = artifact::columnsOf(conv)});
     }
     if (instruction.has_attention()) {
       const plan::Attention &attention = instruction.attention();
       const bool isInLibrary = attention.workspace_size() > 0; // of GPUs
       return kernel({.flops = flops,
-                     .bytes = attentionBytes(attention),
+                     .bytes = bytes,
                      .elementType = computeType(attention.query().buffer()),
                      .isAttention = true,
                      .libraryShare = isInLibrary
@@ -57,38 +65,11 @@ public:
   }
 
 private:
-  // Bytes of the tensors of an attention, which may be parts of their buffers; repeated elements
-  // count once.
-  double attentionBytes(const plan::Attention &attention) const {
-    double bytes = 0;
-    for (const artifact::AttentionTensor &tensor : artifact::attentionTensors(attention)) {
-      double size = static_cast<double>(byteSize(dtypeOf(tensor.operand->buffer())));
-      for (size_t d = 0; d < tensor.sizes.size(); ++d)
-        size *= tensor.operand->strides(static_cast<int>(d)) ? double(tensor.sizes[d]) : 1;
-      bytes += size;
-    }
-    return bytes;
-  }
-
   double bytesOf(std::initializer_list<uint32_t> buffers) const {
     double bytes = 0;
     for (uint32_t buffer : buffers)
       bytes += static_cast<double>(program_.buffers(static_cast<int>(buffer)).bytes());
     return bytes;
-  }
-
-  // Bytes of the matrices of a product, which may be parts of their buffers; repeated matrices
-  // count once.
-  double matmulBytes(const plan::Matmul &matmul) const {
-    auto bytes = [&](const plan::StridedOperand &operand, int64_t rows, int64_t columns) {
-      double size = static_cast<double>(byteSize(dtypeOf(operand.buffer())));
-      for (int d = 0; d < matmul.batch_size(); ++d)
-        size *= operand.strides(d) ? static_cast<double>(matmul.batch(d)) : 1;
-      return size * static_cast<double>(rows) * static_cast<double>(columns);
-    };
-    return bytes(matmul.lhs(), matmul.m(), matmul.k()) +
-           bytes(matmul.rhs(), matmul.k(), matmul.n()) +
-           bytes(matmul.out(), matmul.m(), matmul.n());
   }
 
   DType dtypeOf(uint32_t buffer) const {
@@ -115,11 +96,6 @@ private:
     return std::string(name(isFloat(dtypeOf(factor)) ? dtypeOf(factor) : DType::F32));
   }
 
-  double product(double flops, double bytes, uint32_t factor, double columns = 0) const {
-    return kernel(
-        {.flops = flops, .bytes = bytes, .elementType = computeType(factor), .columns = columns});
-  }
-
   // Products with one right (left) factor are one product of more rows (columns).
   static cost::MatrixSizes sizesOf(const plan::Matmul &matmul) {
     cost::MatrixSizes sizes{.m = static_cast<double>(matmul.m()),
@@ -132,13 +108,6 @@ private:
       extent *= static_cast<double>(matmul.batch(d));
     }
     return sizes;
-  }
-
-  double matmul(double flops, const plan::Matmul &matmul) const {
-    return kernel({.flops = flops,
-                   .bytes = matmulBytes(matmul),
-                   .elementType = computeType(matmul.lhs().buffer()),
-                   .sizes = sizesOf(matmul)});
   }
 
   double collective(const plan::Collective &op) const {

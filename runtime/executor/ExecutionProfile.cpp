@@ -1,62 +1,16 @@
 // See ExecutionProfile.h.
 #include "runtime/executor/ExecutionProfile.h"
 
-#include "runtime/artifact/Access.h"
-#include "runtime/artifact/Flops.h"
-#include "runtime/artifact/KernelSignature.h"
+#include "runtime/artifact/Work.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Terminal.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <map>
 
 namespace cleave::executor {
-namespace {
-
-// Bytes that an instruction reads and writes, or that a rank sends; 0: unknown.
-double bytesOf(const plan::Program &program, const plan::Instruction &instruction) {
-  if (instruction.has_launch())
-    return program.kernels(int(instruction.launch().kernel())).bytes();
-  if (!instruction.has_collective())
-    return 0;
-  double bytes = 0;
-  for (uint32_t buffer : instruction.collective().send())
-    bytes += double(program.buffers(int(buffer)).bytes());
-  return bytes;
-}
-
-} // namespace
-
-std::string ExecutionProfile::kindOf(const plan::Program &program,
-                                     const plan::Instruction &instruction) {
-  auto times = [](const auto &sizes) {
-    std::string text;
-    for (int64_t size : sizes)
-      text += concat(text.empty() ? "" : "x", size);
-    return text;
-  };
-  if (instruction.has_launch())
-    return "kernel " + artifact::nameOf(program.kernels(int(instruction.launch().kernel())));
-  if (instruction.has_matmul()) {
-    const plan::Matmul &matmul = instruction.matmul();
-    return "matmul " + (matmul.batch_size() ? times(matmul.batch()) + " of " : "") +
-           times(std::array{matmul.m(), matmul.n(), matmul.k()});
-  }
-  if (instruction.has_convolution())
-    return "convolution " + plan::Convolution::Kind_Name(instruction.convolution().kind()) + " " +
-           times(instruction.convolution().input_shape()) + " by " +
-           times(instruction.convolution().weight_shape());
-  if (instruction.has_attention()) {
-    const plan::Attention &a = instruction.attention();
-    return concat(artifact::kindName(instruction), ' ', a.heads(), " heads of ", a.queries(), 'x',
-                  a.keys(), 'x', a.width());
-  }
-  return artifact::kindName(instruction);
-}
-
 ExecutionProfile::ExecutionProfile(const plan::Program &program, int steps)
     : program_(program), perStep_(0) {
   for (const plan::ScheduleStep &step : program.schedule())
@@ -101,8 +55,8 @@ std::string ExecutionProfile::summary(size_t rows) const {
     const plan::Instruction &what =
         program_.segments(int(event.segment)).instructions(int(event.index));
     const Sum one{1, event.end - event.begin, what.seconds(), artifact::flopsOf(program_, what),
-                  bytesOf(program_, what)};
-    sums[kindOf(program_, what)].add(one);
+                  artifact::bytesOf(program_, what)};
+    sums[artifact::workKind(program_, what)].add(one);
     all.add(one);
   }
   std::vector<std::pair<std::string, Sum>> sorted(sums.begin(), sums.end());

@@ -38,9 +38,6 @@ public:
   // decreasing order of measured seconds: the first `rows` kinds, and the sum of the others.
   std::string summary(size_t rows = 12) const;
 
-  // The kind by which instructions are grouped: the kernel, or the shape of a library call.
-  static std::string kindOf(const plan::Program &program, const plan::Instruction &instruction);
-
 private:
   const plan::Program &program_;
   size_t perStep_;           // records of a step

@@ -2,7 +2,7 @@
 #include "runtime/executor/Trace.h"
 
 #include "runtime/artifact/Access.h"
-#include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Work.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
 #include "runtime/base/Concat.h"
@@ -161,7 +161,7 @@ private:
   void addRecord(const ExecutionProfile::Record &record) {
     const plan::Segment &segment = program_.segments(int(record.segment));
     const plan::Instruction &what = segment.instructions(int(record.index));
-    Json arguments = {{"kind", ExecutionProfile::kindOf(program_, what)},
+    Json arguments = {{"kind", artifact::workKind(program_, what)},
                       {"segment", segment.name()},
                       {"slot", record.slot},
                       {"step", record.step},

@@ -102,7 +102,7 @@ class Plans(unittest.TestCase):
     def test_every_view_of_a_plan_is_printed(self):
         plan = self.folder / "gpt.plan"
         cleave.compile_model(cleave.GPT["model"], plan, "--pin", "megatron", ranks=2)
-        views = [[], ["--sharding"], ["--memory"], ["--collectives"], ["--program", "1"]]
+        views = [[], ["--sharding"], ["--memory"], ["--collectives"], ["--kinds"], ["--program", "1"]]
         for view in [*views, ["--explain", "blocks.0.attn.qkv.weight"]]:
             self.assertGreater(len(cleave.must("cleave-dump", plan, *view).out.splitlines()), 3, view)
 

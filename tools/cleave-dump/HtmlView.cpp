@@ -3,7 +3,7 @@
 #include "compiler/schedule/Simulate.h"
 #include "compiler/schedule/plan/PlanTimeline.h"
 #include "runtime/artifact/Access.h"
-#include "runtime/artifact/Flops.h"
+#include "runtime/artifact/Work.h"
 #include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/InstructionText.h"
 #include "tools/cleave-dump/PlanJson.h"

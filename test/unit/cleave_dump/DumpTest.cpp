@@ -201,6 +201,20 @@ TEST_CASE(
   CHECK_THAT(dump::collectivesView(alone), Contains("No collectives"));
 }
 
+TEST_CASE("the work of a step is listed by kind of instruction") {
+  Result<std::string> text = dump::kindsView(smallPlan());
+  INFO((text ? "" : text.status().message()));
+  REQUIRE(text);
+  // Two micro-batches of two products: 2 * 4 * 16 * 16 FLOPs, and 256 + 1024 + 256 bytes each.
+  for (const char *line :
+       {"instructions per step predicted share FLOPs bytes FLOP/s B/s\n",
+        "all-reduce 2 30.0 us 68.2 % 512 B 17.1 M\n",
+        "matmul 4x16x16 4 8.00 us 18.2 % 8.19 K 6.00 KiB 1.02 G 768 M\n",
+        "kernel cleave_mean 2 2.00 us 4.5 %\n", "fill 2 0 s 0 % 512 B\n", "all 16 44.0 us 100.0 %",
+        "8.19 KFLOP in products, 0 % with factors of 16 bits or tf32\n"})
+    CHECK_THAT(squeezed(*text), Contains(line));
+}
+
 TEST_CASE("a rank's program is listed instruction by instruction") {
   Result<std::string> text = dump::programView(smallPlan(), 2);
   REQUIRE(text);
@@ -419,6 +433,7 @@ TEST_CASE("indices into nothing print as question marks") {
   CHECK_THAT(dump::shardingView(plan), Contains("[?, _]"));
   CHECK_FALSE(dump::memoryView(plan).empty());
   CHECK_FALSE(dump::collectivesView(plan).empty());
+  CHECK_FALSE(dump::kindsView(plan));
   CHECK_FALSE(dump::summary(plan, "p").empty());
   CHECK_FALSE(dump::json(plan).empty());
   CHECK_FALSE(dump::htmlView(plan, "p").empty());

@@ -1,0 +1,161 @@
+// See Work.h.
+#include "runtime/artifact/Work.h"
+
+#include "runtime/artifact/Access.h"
+#include "runtime/artifact/KernelSignature.h"
+#include "runtime/base/Concat.h"
+#include "runtime/base/ConvolutionLowering.h"
+#include "runtime/base/DType.h"
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace cleave::artifact {
+
+// Two products of the scores' size, and five for the gradients; scaling, masking, softmax, bias and
+// dropout, as the graph's ops count them; half of all that if causal.
+static double attentionFlops(const plan::Attention &attention) {
+  double scores =
+      double(attention.heads()) * double(attention.queries()) * double(attention.keys());
+  for (int64_t size : attention.batch())
+    scores *= double(size);
+  double width = double(attention.width()), depth = double(attention.depth());
+  bool isGradient = attention.has_grad();
+  double products = isGradient ? 6 * width + 4 * depth : 2 * (width + depth);
+  int others = 6 + attention.has_bias() + (attention.drop_rate() > 0 ? 2 + isGradient : 0);
+  double flops = scores * (products + others + others % 2);
+  return attention.causal() ? flops / 2 : flops;
+}
+
+static double convolutionFlops(const plan::Convolution &convolution) {
+  // Every element of the output has one multiply-add per weight of its channel.
+  double flops = 2.0;
+  for (int64_t size : convolution.output_shape())
+    flops *= double(size);
+  for (int i = 1; i < convolution.weight_shape_size(); ++i)
+    flops *= double(convolution.weight_shape(i));
+  return flops;
+}
+
+double columnsOf(const plan::Convolution &convolution) {
+  auto plain = [](const auto &list) {
+    return std::span<const int64_t>(list.data(), size_t(list.size()));
+  };
+  const ConvolutionForm form{.groups = convolution.groups(),
+                             .inputs = convolution.weight_shape(1),
+                             .outputs = convolution.weight_shape(0) / convolution.groups(),
+                             .kernel = plain(convolution.weight_shape()).subspan(2),
+                             .strides = plain(convolution.strides()),
+                             .dilations = plain(convolution.dilations()),
+                             .padsLow = plain(convolution.pads_low()),
+                             .padsHigh = plain(convolution.pads_high())};
+  return loweredColumns(static_cast<ConvolutionPass>(convolution.kind()), form,
+                        convolutionFlops(convolution));
+}
+
+double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
+  if (instruction.has_launch())
+    return program.kernels(int(instruction.launch().kernel())).flops();
+  if (instruction.has_matmul()) {
+    const plan::Matmul &matmul = instruction.matmul();
+    double flops = 2.0 * double(matmul.m()) * double(matmul.n()) * double(matmul.k());
+    for (int64_t size : matmul.batch())
+      flops *= double(size);
+    return flops;
+  }
+  if (instruction.has_convolution())
+    return convolutionFlops(instruction.convolution());
+  return instruction.has_attention() ? attentionFlops(instruction.attention()) : 0;
+}
+
+static DType dtypeOf(const plan::Program &program, uint32_t buffer) {
+  return static_cast<DType>(program.buffers(int(buffer)).dtype());
+}
+
+static double bufferBytes(const plan::Program &program, uint32_t buffer) {
+  return double(program.buffers(int(buffer)).bytes());
+}
+
+static double matmulBytes(const plan::Program &program, const plan::Matmul &matmul) {
+  auto bytes = [&](const plan::StridedOperand &operand, int64_t rows, int64_t columns) {
+    double size = double(byteSize(dtypeOf(program, operand.buffer())));
+    for (int d = 0; d < matmul.batch_size(); ++d)
+      size *= operand.strides(d) ? double(matmul.batch(d)) : 1;
+    return size * double(rows) * double(columns);
+  };
+  return bytes(matmul.lhs(), matmul.m(), matmul.k()) + bytes(matmul.rhs(), matmul.k(), matmul.n()) +
+         bytes(matmul.out(), matmul.m(), matmul.n());
+}
+
+static double attentionBytes(const plan::Program &program, const plan::Attention &attention) {
+  double bytes = 0;
+  for (const AttentionTensor &tensor : attentionTensors(attention)) {
+    double size = double(byteSize(dtypeOf(program, tensor.operand->buffer())));
+    for (size_t d = 0; d < tensor.sizes.size(); ++d)
+      size *= tensor.operand->strides(int(d)) ? double(tensor.sizes[d]) : 1;
+    bytes += size;
+  }
+  return bytes;
+}
+
+double bytesOf(const plan::Program &program, const plan::Instruction &instruction) {
+  auto buffers = [&](const auto &list) {
+    double bytes = 0;
+    for (uint32_t buffer : list)
+      bytes += bufferBytes(program, buffer);
+    return bytes;
+  };
+  if (instruction.has_launch())
+    return program.kernels(int(instruction.launch().kernel())).bytes();
+  if (instruction.has_matmul())
+    return matmulBytes(program, instruction.matmul());
+  if (instruction.has_attention())
+    return attentionBytes(program, instruction.attention());
+  if (instruction.has_convolution()) {
+    const plan::Convolution &conv = instruction.convolution();
+    return buffers(std::array{conv.input(), conv.weight(), conv.output()});
+  }
+  if (instruction.has_collective())
+    return buffers(instruction.collective().send());
+  if (instruction.has_copy())
+    return buffers(std::array{instruction.copy().from(), instruction.copy().to()});
+  return instruction.has_fill() ? bufferBytes(program, instruction.fill().buffer()) : 0;
+}
+
+bool hasShortFactors(const plan::Program &program, const plan::Instruction &instruction) {
+  auto isShort = [&](uint32_t buffer) { return byteSize(dtypeOf(program, buffer)) == 2; };
+  if (instruction.has_matmul())
+    return instruction.matmul().tf32() || isShort(instruction.matmul().lhs().buffer());
+  if (instruction.has_convolution())
+    return instruction.convolution().tf32() || isShort(rolesOf(instruction.convolution()).reads[0]);
+  return instruction.has_attention() && isShort(instruction.attention().query().buffer());
+}
+
+std::string workKind(const plan::Program &program, const plan::Instruction &instruction) {
+  auto times = [](const auto &sizes) {
+    std::string text;
+    for (int64_t size : sizes)
+      text += concat(text.empty() ? "" : "x", size);
+    return text;
+  };
+  if (instruction.has_launch())
+    return "kernel " + nameOf(program.kernels(int(instruction.launch().kernel())));
+  if (instruction.has_matmul()) {
+    const plan::Matmul &matmul = instruction.matmul();
+    return "matmul " + (matmul.batch_size() ? times(matmul.batch()) + " of " : "") +
+           times(std::array{matmul.m(), matmul.n(), matmul.k()});
+  }
+  if (instruction.has_convolution())
+    return "convolution " + plan::Convolution::Kind_Name(instruction.convolution().kind()) + " " +
+           times(instruction.convolution().input_shape()) + " by " +
+           times(instruction.convolution().weight_shape());
+  if (instruction.has_attention()) {
+    const plan::Attention &a = instruction.attention();
+    return concat(kindName(instruction), ' ', a.heads(), " heads of ", a.queries(), 'x', a.keys(),
+                  'x', a.width());
+  }
+  return kindName(instruction);
+}
+
+} // namespace cleave::artifact

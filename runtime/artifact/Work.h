@@ -1,0 +1,31 @@
+// The work of an instruction, for predictions (compiler), measured rates (runtime) and tables.
+// Indices and shapes are not checked: the plan is verified or being built.
+#pragma once
+
+#include "runtime/artifact/program.pb.h"
+
+#include <string>
+
+namespace cleave::artifact {
+
+// FLOPs of one run of a matmul, a convolution (a multiply-add counts as 2), an attention or a
+// kernel (Kernel.flops); 0 for other instructions.
+double flopsOf(const plan::Program &program, const plan::Instruction &instruction);
+
+// Bytes that one run reads and writes, each operand and result once: of the matrices of a product,
+// which may be parts of their buffers, those that are not repeated. Of a collective, the bytes that
+// this rank sends. 0 for what loads inputs, stores outputs and reports metrics.
+double bytesOf(const plan::Program &program, const plan::Instruction &instruction);
+
+// Whether the factors of a matmul, a convolution or an attention have 16 bits or may be rounded to
+// tf32, so that tensor cores multiply them.
+bool hasShortFactors(const plan::Program &program, const plan::Instruction &instruction);
+
+// The kind by which instructions are grouped in tables: the kernel, or the sizes of a library call.
+std::string workKind(const plan::Program &program, const plan::Instruction &instruction);
+
+// The elements of the columns of a convolution that a CPU's library lowers
+// (runtime/base/ConvolutionLowering.h); 0 for others.
+double columnsOf(const plan::Convolution &convolution);
+
+} // namespace cleave::artifact
