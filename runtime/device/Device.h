@@ -150,6 +150,9 @@ public:
   // Returns when all actions that were run are complete; those of one queue.
   virtual Status synchronize() = 0;
   virtual Status synchronize(uint32_t queue) = 0;
+  // Returns when all actions that the queue of the event's last record() held at that time are
+  // complete. Later actions may still run.
+  virtual Status await(Event event) = 0;
 
   // -- recording ---------------------------------------------------------------------------------
 

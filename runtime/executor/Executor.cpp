@@ -10,12 +10,11 @@
 #include "runtime/executor/Staging.h"
 #include "runtime/executor/StepActions.h"
 #include "runtime/executor/StepBackup.h"
+#include "runtime/executor/StepsInFlight.h"
 #include "runtime/executor/TensorLoader.h"
 #include "runtime/memory/Arenas.h"
 
 #include <algorithm>
-#include <chrono>
-#include <optional>
 #include <set>
 
 namespace cleave::executor {
@@ -39,7 +38,13 @@ public:
                   const ExecutorOptions &options)
       : plan_(plan), world_(world), data_(data), options_(options), rank_(uint32_t(world.rank())),
         program_(artifact::stepOf(plan, rank_)), loader_(plan, options.modelPath, options.seed),
-        device_(std::move(device)), step_(program_) {}
+        device_(std::move(device)), step_(program_), inFlight_(*device_) {}
+
+  // Memory must not be freed while the device uses it.
+  ~ProgramExecutor() override {
+    while (inFlight_.size() > 0 && awaitStep())
+      inFlight_.remove();
+  }
 
   Status prepareAll() {
     CLEAVE_TRY(allocate());
@@ -47,30 +52,56 @@ public:
     CLEAVE_TRY(connectGroups());
     CLEAVE_TRY(device_->loadKernels(plan_));
     CLEAVE_TRY(prepareActions());
+    CLEAVE_TRY(inFlight_.prepare());
     return device_->finishPreparing();
   }
 
-  Status step(int64_t step) override {
-    if (!completed_)
-      completed_ = Clock::now();
-    step_.state.begin(step);
+  bool runsAhead() const override {
+    return !device_->isHost() && devices_->canRecord() && !profile_ && !check_ && !backup_ &&
+           !options_.waits;
+  }
+
+  Status start(int64_t step) override {
+    if (!inFlight_.canAdd(step) || (inFlight_.size() > 0 && !runsAhead()))
+      return Status::defect("step ", step, " is started before step ", inFlight_.oldest(),
+                            " is finished");
+    inFlight_.begin();
+    step_.state.step = step;
     if (backup_)
       CLEAVE_TRY(backup_->save());
     if (profile_)
       profile_->beginStep(step);
-    if (step_.staging)
+    if (step_.staging) {
       CLEAVE_TRY(step_.staging->fill(step));
+      CLEAVE_TRY(step_.staging->uploadHyperparameters(step));
+    } else {
+      step_.state.clearReports();
+    }
     CLEAVE_TRY(step_.actions->run());
-    if (!device_->isHost())
-      hostSeconds_ = std::chrono::duration<double>(Clock::now() - *completed_).count();
-    if (step_.staging)
+    return inFlight_.add(step);
+  }
+
+  Status finish() override {
+    if (inFlight_.size() == 0)
+      return Status::defect("a step is finished that was not started");
+    const int64_t step = inFlight_.oldest();
+    if (step_.staging && inFlight_.size() == 1) // else the step before may read the blocks
       step_.staging->prefetch(step + 1);
-    CLEAVE_TRY(devices_->await([this] { return device_->synchronize(); }));
-    completed_ = Clock::now();
-    return endStep();
+    CLEAVE_TRY(awaitStep());
+    inFlight_.remove();
+    if (step_.staging)
+      step_.staging->collect(step);
+    if (profile_)
+      CLEAVE_TRY(step_.actions->noteTimes());
+    if (check_)
+      CLEAVE_TRY(check_->endStep());
+    step_.setMetrics();
+    return Status::ok();
   }
 
   Status setHyperparameter(const std::string &name, double value) override {
+    if (step_.staging)
+      return step_.staging->setHyperparameter(name, value);
     for (const plan::Buffer &buffer : program_.buffers())
       if (buffer.role() == plan::HYPERPARAMETER && plan_.tensors(buffer.tensor()).name() == name)
         return device_->write(arenas_.address(buffer), &value, sizeof value); // an F64 scalar
@@ -78,14 +109,18 @@ public:
   }
 
   Status evaluate(int64_t batch) override {
-    evaluation_->state.begin(batch);
+    if (inFlight_.size() > 0)
+      return Status::defect("an evaluation begins before step ", inFlight_.oldest(),
+                            " is finished");
+    evaluation_->state.step = batch;
+    evaluation_->state.clearReports();
     if (evaluation_->staging)
       CLEAVE_TRY(evaluation_->staging->fill(batch));
     CLEAVE_TRY(evaluation_->actions->run());
     CLEAVE_TRY(devices_->await([this] { return device_->synchronize(); }));
-    completed_ = Clock::now();
+    inFlight_.noteOtherWork();
     if (evaluation_->staging)
-      evaluation_->staging->collect();
+      evaluation_->staging->collect(batch);
     if (check_)
       CLEAVE_TRY(check_->forget());
     evaluation_->setMetrics();
@@ -96,7 +131,7 @@ public:
 
   Status undoStep() override { return backup_ ? backup_->restore() : Status::ok(); }
 
-  double hostSeconds() const override { return hostSeconds_; }
+  std::optional<double> hostSeconds() const override { return inFlight_.hostSeconds(); }
   const std::vector<MetricValue> &metrics() const override { return step_.metrics; }
   const std::vector<StoredOutput> &storedOutputs() const override { return step_.state.outputs; }
   std::string communication() const override { return devices_->implementation(); }
@@ -147,8 +182,6 @@ public:
   }
 
 private:
-  using Clock = std::chrono::steady_clock;
-
   // A program of this rank with what its runs need.
   struct Unit {
     explicit Unit(const plan::Program &program) : program(program) {}
@@ -163,7 +196,7 @@ private:
     const plan::Program &program;
     StepState state;
     std::unique_ptr<Staging> staging; // null if this process addresses the device's memory
-    std::vector<MetricValue> metrics; // of the last run
+    std::vector<MetricValue> metrics; // of the last run that is complete
     std::unique_ptr<StepActions> actions;
   };
 
@@ -240,15 +273,9 @@ private:
     };
   }
 
-  Status endStep() {
-    if (step_.staging)
-      step_.staging->collect();
-    if (profile_)
-      CLEAVE_TRY(step_.actions->noteTimes());
-    if (check_)
-      CLEAVE_TRY(check_->endStep());
-    step_.setMetrics();
-    return Status::ok();
+  // Waits for the step that was started first.
+  Status awaitStep() {
+    return devices_->await([this] { return inFlight_.await(); });
   }
 
   Status readFrom(const checkpoint::TensorStore &store, const plan::Tensor &tensor, void *to) {
@@ -277,6 +304,11 @@ private:
     if (options_.profiledSteps)
       profile_ = std::make_unique<ExecutionProfile>(program_, options_.profiledSteps);
     CLEAVE_TRY(prepare(step_, data_, check_.get(), profile_.get(), *position_));
+    if (step_.staging)
+      for (const plan::Buffer &buffer : program_.buffers())
+        if (buffer.role() == plan::HYPERPARAMETER)
+          CLEAVE_TRY(step_.staging->addHyperparameter(plan_.tensors(buffer.tensor()).name(),
+                                                      arenas_.address(buffer)));
     if (!options_.evaluation)
       return Status::ok();
     const plan::Program *program = artifact::findProgram(plan_, plan::Program::EVALUATION, rank_);
@@ -325,11 +357,10 @@ private:
   std::unique_ptr<MemoryCheck> check_; // null unless options.checked
   std::unique_ptr<StepBackup> backup_; // null unless options.canUndo
   Unit step_;
+  StepsInFlight inFlight_;
   std::atomic<uint64_t> ownPosition_{0}; // unless options.position
   std::atomic<uint64_t> unreported_{0};  // of evaluations
   std::atomic<uint64_t> *position_ = options_.position ? options_.position : &ownPosition_;
-  std::optional<Clock::time_point> completed_; // when the device completed the last step
-  double hostSeconds_ = 0;
   std::unique_ptr<ExecutionProfile> profile_;
   std::unique_ptr<Unit> evaluation_; // null unless options.evaluation
   std::unique_ptr<comm::DeviceWorld> devices_;

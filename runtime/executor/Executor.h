@@ -5,6 +5,9 @@
 //   for (int64_t step = 0; step < n; ++step)
 //     (*executor)->step(step), read (*executor)->metrics();
 //
+// A step has two halves, start() and finish(). Where runsAhead(), the next step can be started in
+// between, so that the device goes from one step to the next without waiting for the host.
+//
 // Each rank is a process, or a thread of one process (local worlds).
 #pragma once
 
@@ -20,6 +23,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -109,13 +113,27 @@ public:
                                                   const data::DataSource *data,
                                                   const ExecutorOptions &options);
 
-  // Sets a hyperparameter, one of hyperparametersOf(), for the steps that follow. To be called
-  // between steps. Status::lost (of the device) if that fails.
+  // Sets a hyperparameter, one of hyperparametersOf(), for the steps that are started from now on.
+  // Status::lost (of the device) if that fails.
   virtual Status setHyperparameter(const std::string &name, double value) = 0;
-  // Runs one step; `step` selects the data. A failure leaves the executor unusable.
-  virtual Status step(int64_t step) = 0;
+  // Whether a second step can be started before the first one is finished. Not on hosts, nor where
+  // each step is profiled, checked or copied to be undone, or communication needs the host.
+  virtual bool runsAhead() const = 0;
+  // Starts a step; `step` selects the data. On hosts it is complete on return, elsewhere enqueued
+  // behind the step before. The second of two steps in flight is the one that follows the first.
+  // After a failure no other step can be started; one in flight can be finished.
+  virtual Status start(int64_t step) = 0;
+  // Waits for the step that was started first and is not finished. The metrics, the outputs and
+  // hostSeconds() are those of this step then. A failure leaves the executor unusable.
+  virtual Status finish() = 0;
+  // Starts and finishes a step.
+  Status step(int64_t step) {
+    CLEAVE_TRY(start(step));
+    return finish();
+  }
   // Evaluates parameters and states as they are on this micro-batch of options.evaluation, and
-  // changes none of them. A failure leaves the executor unusable.
+  // changes none of them. No step is in flight, here and in the functions below that read or write
+  // parameters and states. A failure leaves the executor unusable.
   virtual Status evaluate(int64_t batch) = 0;
   // The metrics of the last evaluation, with the names in the plan (Program.Kind).
   virtual const std::vector<MetricValue> &evaluation() const = 0;
@@ -123,9 +141,9 @@ public:
   // options.canUndo.
   virtual Status undoStep() = 0;
   // Seconds in which the device of the last step waited for the host: from the end of the step
-  // before (the first time from the begin of the step) until all work of the step was enqueued. 0
-  // where the host is the device.
-  virtual double hostSeconds() const = 0;
+  // before (the first time from the begin of the step) until all work of the step was enqueued; 0
+  // if it was enqueued before that end. Nothing where the host is the device.
+  virtual std::optional<double> hostSeconds() const = 0;
   // The metrics of the last step, in the order of their first report.
   virtual const std::vector<MetricValue> &metrics() const = 0;
   // The outputs of the last step; empty unless options.keepOutputs.

@@ -1,6 +1,8 @@
 // See Staging.h.
 #include "runtime/executor/Staging.h"
 
+#include <utility>
+
 namespace cleave::executor {
 
 using device::Action;
@@ -69,6 +71,36 @@ PreparedAction Staging::metric(uint32_t segment, size_t report, const void *from
   return transfer(metrics_.back().blocks, const_cast<void *>(from), /*isUpload=*/false);
 }
 
+Status Staging::addHyperparameter(const std::string &name, void *to) {
+  Hyperparameter added{.name = name, .memory = {}, .uploads = {}};
+  device_.prepareFor(kComputeQueue);
+  for (size_t set = 0; set < kSets; ++set) {
+    CLEAVE_TRY_ASSIGN(added.memory[set], device_.allocate(plan::HOST, sizeof(double)));
+    CLEAVE_TRY_ASSIGN(added.uploads[set],
+                      device_.upload(added.memory[set].get(), to, sizeof(double)));
+  }
+  hyperparameters_.push_back(std::move(added));
+  return Status::ok();
+}
+
+Status Staging::setHyperparameter(const std::string &name, double value) {
+  for (Hyperparameter &one : hyperparameters_)
+    if (one.name == name) {
+      one.value = value, one.isSet = true;
+      return Status::ok();
+    }
+  return Status::defect("the program has no hyperparameter '", name, "'");
+}
+
+Status Staging::uploadHyperparameters(int64_t step) {
+  for (Hyperparameter &one : hyperparameters_)
+    if (std::exchange(one.isSet, false)) {
+      *static_cast<double *>(one.memory[setOf(step)].get()) = one.value;
+      CLEAVE_TRY(one.uploads[setOf(step)]->run());
+    }
+  return Status::ok();
+}
+
 Status Staging::fill(int64_t step) {
   size_t set = setOf(step);
   if (filled_[set] == step)
@@ -91,8 +123,9 @@ Status Staging::fill(int64_t step) {
 
 void Staging::prefetch(int64_t step) { (void)fill(step); }
 
-void Staging::collect() {
-  size_t set = setOf(state_.step);
+void Staging::collect(int64_t step) {
+  state_.clearReports();
+  size_t set = setOf(step);
   for (const Metric &metric : metrics_)
     for (const Block &block : metric.blocks[set])
       if (block.memory)
@@ -117,6 +150,9 @@ std::vector<memory::KnownRange> Staging::ranges() const {
             ranges.push_back({"staging", block.memory.get(), block.bytes});
   };
   add(inputs_), add(outputs_), add(metrics_);
+  for (const Hyperparameter &one : hyperparameters_)
+    for (const std::shared_ptr<void> &memory : one.memory)
+      ranges.push_back({"staging", memory.get(), sizeof(double)});
   return ranges;
 }
 

@@ -1,7 +1,8 @@
 // Staging: the values that a step exchanges with the host, on devices whose memory this process
 // does not address. Inputs wait in host memory until LoadInput uploads them; the blocks of the next
 // step are filled while the device still runs the current one. Metrics and outputs are downloaded
-// into host memory and reported after the step. Private to this folder.
+// into host memory and reported after the step. Hyperparameters are uploaded before the step for
+// which they were set. Private to this folder.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -13,13 +14,15 @@
 
 #include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace cleave::executor {
 
 class Staging {
 public:
-  // Even and odd steps have blocks of their own.
+  // Even and odd steps have blocks of their own, so that a step can be enqueued while the one
+  // before runs.
   static constexpr size_t kSets = 2;
 
   // All of them outlive the staging.
@@ -33,6 +36,8 @@ public:
   device::PreparedAction storeOutput(uint32_t segment, int tensor, const void *from,
                                      uint64_t bytes);
   device::PreparedAction metric(uint32_t segment, size_t report, const void *from, DType dtype);
+  // Prepares the uploads of a hyperparameter, an F64 scalar at `to`.
+  Status addHyperparameter(const std::string &name, void *to);
 
   // Fills the input blocks of the step, unless prefetch() has done so. The step before the last one
   // is complete.
@@ -40,8 +45,13 @@ public:
   // Fills those of a step that may come next, while the current one runs. A failure shows when the
   // step is run.
   void prefetch(int64_t step);
-  // Adds the metrics and outputs of the current step, which is complete, to the state.
-  void collect();
+  // Sets a hyperparameter for the next upload. A defect if there is none of this name.
+  Status setHyperparameter(const std::string &name, double value);
+  // Enqueues the uploads of the hyperparameters that were set, behind all steps that are enqueued.
+  // The step before the last one is complete.
+  Status uploadHyperparameters(int64_t step);
+  // Replaces the reports in the state by those of the step, which is complete.
+  void collect(int64_t step);
 
   // The host memory, for the memory report.
   std::vector<memory::KnownRange> ranges() const;
@@ -68,6 +78,13 @@ private:
     DType dtype;
     Blocks blocks;
   };
+  struct Hyperparameter {
+    std::string name;
+    std::array<std::shared_ptr<void>, kSets> memory;
+    std::array<std::unique_ptr<device::Action>, kSets> uploads;
+    double value = 0;
+    bool isSet = false; // since its last upload
+  };
 
   Result<Blocks> allocate(uint32_t segment, uint64_t bytes, bool isShared = false) const;
   // Prepares a transfer between `address` and each of the blocks.
@@ -80,6 +97,7 @@ private:
   std::vector<Input> inputs_;
   std::vector<Output> outputs_;
   std::vector<Metric> metrics_;
+  std::vector<Hyperparameter> hyperparameters_;
   std::array<int64_t, kSets> filled_ = {-1, -1}; // the step whose inputs the set holds
 };
 

@@ -1,4 +1,5 @@
-// The position within the current step, read by the actions, and the values that they report.
+// The position within the step that is being run or enqueued, read by the actions, and the values
+// that a step reports.
 // Private to this folder.
 #pragma once
 
@@ -24,9 +25,8 @@ struct StepState {
   std::vector<Report> reports; // one per metric
   std::vector<StoredOutput> outputs;
 
-  // To be called before a step.
-  void begin(int64_t number) {
-    step = number;
+  // To be called before the reports of a step.
+  void clearReports() {
     outputs.clear();
     for (Report &report : reports)
       report.sum = 0, report.count = 0;

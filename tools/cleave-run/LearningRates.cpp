@@ -68,8 +68,7 @@ Result<LearningRates> LearningRates::read(const plan::Plan &plan, const Options 
       return schedule.status().withContext("--lr-schedule");
     rates.schedule_ = std::move(*schedule);
   }
-  for (const executor::Hyperparameter &base : rates.bases_)
-    rates.current_.push_back({base.name, NAN}); // unknown to the executor
+  rates.current_.assign(rates.bases_.size(), NAN); // unknown to the executor
   return rates;
 }
 
@@ -83,13 +82,20 @@ Status LearningRates::setLength(const hyperparameters::RunLength &length) {
 
 Status LearningRates::apply(int64_t step, executor::Executor &executor) {
   for (size_t i = 0; i < bases_.size(); ++i) {
-    double rate = schedule_.at(step, length_, bases_[i].value, bases_[0].value);
-    if (rate == current_[i].value)
+    const double rate = rateOf(bases_[i], step);
+    if (rate == current_[i])
       continue;
-    current_[i].value = rate;
+    current_[i] = rate;
     CLEAVE_TRY(executor.setHyperparameter(bases_[i].name, rate));
   }
   return Status::ok();
+}
+
+std::vector<executor::MetricValue> LearningRates::at(int64_t step) const {
+  std::vector<executor::MetricValue> rates;
+  for (const executor::Hyperparameter &base : bases_)
+    rates.push_back({base.name, rateOf(base, step)});
+  return rates;
 }
 
 } // namespace cleave::run

@@ -21,11 +21,11 @@ public:
   // To be called before the first step. A user error if the schedule counts epochs and there are
   // none.
   Status setLength(const hyperparameters::RunLength &length);
-  // Sets the rates of this step.
+  // Sets the rates of this step, which is started next.
   Status apply(int64_t step, executor::Executor &executor);
 
-  // The rates of the last apply(): `lr`, and `lr/GROUP` of each group with its own.
-  const std::vector<executor::MetricValue> &current() const { return current_; }
+  // The rates of a step: `lr`, and `lr/GROUP` of each group with its own.
+  std::vector<executor::MetricValue> at(int64_t step) const;
   // Whether the rates change during the run.
   bool hasSchedule() const { return hasSchedule_; }
 
@@ -36,13 +36,16 @@ public:
 
 private:
   Status setBase(const std::string &option);
+  double rateOf(const executor::Hyperparameter &base, int64_t step) const {
+    return schedule_.at(step, length_, base.value, bases_[0].value);
+  }
 
   std::vector<executor::Hyperparameter> bases_; // of the optimizer and of groups
   std::string optimizer_;
   hyperparameters::LrSchedule schedule_;
   bool hasSchedule_ = false;
   hyperparameters::RunLength length_;
-  std::vector<executor::MetricValue> current_;
+  std::vector<double> current_; // of the executor, by base
 };
 
 } // namespace cleave::run

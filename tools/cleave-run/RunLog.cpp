@@ -69,14 +69,14 @@ Status RunLog::line(const std::string &text) {
 }
 
 Status RunLog::step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
-                    double hostSeconds, const std::vector<std::pair<std::string, double>> &more,
-                    bool isSkipped) {
+                    std::optional<double> hostSeconds,
+                    const std::vector<std::pair<std::string, double>> &more, bool isSkipped) {
   Json entry{{"step", step}};
   for (const executor::MetricValue &metric : metrics)
     entry[metric.name] = metric.value; // non-finite numbers are dumped as null
   entry["seconds"] = seconds;
-  if (hostSeconds > 0)
-    entry["host_seconds"] = hostSeconds;
+  if (hostSeconds)
+    entry["host_seconds"] = *hostSeconds;
   for (const auto &[name, value] : more)
     entry[name] = value;
   if (isSkipped)

@@ -26,11 +26,11 @@ public:
   // last line. A
   // log that is not open drops its lines.
   Status open(const std::string &path, std::optional<int64_t> resumed);
-  // Writes {"step", metrics by name, "seconds"}, "host_seconds" unless they are 0, `more` by name,
+  // Writes {"step", metrics by name, "seconds"}, "host_seconds" if there are any, `more` by name,
   // and "skipped" if the update was undone. Non-finite numbers become null.
   Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
-              double hostSeconds, const std::vector<std::pair<std::string, double>> &more,
-              bool isSkipped);
+              std::optional<double> hostSeconds,
+              const std::vector<std::pair<std::string, double>> &more, bool isSkipped);
   // Writes {"event": "eval", "step", numbers by name, "seconds"} behind a step.
   Status evaluation(int64_t step, const std::vector<std::pair<std::string, double>> &numbers,
                     double seconds);

@@ -38,6 +38,7 @@
 #include <numeric>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace cleave::run {
 namespace {
@@ -71,6 +72,8 @@ public:
   }
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   Status runAll() {
     CLEAVE_TRY(join());
     CLEAVE_TRY(agreeAfter("reading inputs", intentAfter(openInputs())));
@@ -287,26 +290,29 @@ private:
     if (count_ == 0 && first_ > 0 && isFirst() && !options_.quiet)
       std::printf("nothing to do: '%s' is at step %lld already\n", options_.resume.c_str(),
                   static_cast<long long>(first_));
+    std::optional<Begun> next; // the next step, if it was begun already
     for (int64_t step = first_; step < first_ + count_; ++step) {
-      step_ = step;
       reporter_.step(step);
-      auto begin = std::chrono::steady_clock::now();
-      CLEAVE_TRY_ASSIGN(bool hasData, prepareData(step));
-      if (!hasData) {
+      const Begun begun = next ? *std::exchange(next, std::nullopt) : begin(step);
+      isJoint_ = begun.isJoint;
+      CLEAVE_TRY(begun.status);
+      if (!begun.hasData) {
         warn(concat("the data command ended after step ", step, " of ", first_ + count_), progress);
         count_ = step - first_;
         break;
       }
-      CLEAVE_TRY(rates_.apply(step, *executor_));
-      CLEAVE_TRY(executor_->step(step));
-      std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      // A failure of the next step is reported after this one.
+      if (mayBeginNext(step))
+        next = begin(step + 1);
+      CLEAVE_TRY(executor_->finish());
+      const double seconds = secondsSince(begun.time);
       CLEAVE_TRY(notFinite_.examine(step, *executor_));
-      summary_->step(step, seconds.count(), executor_->metrics());
+      summary_->step(step, seconds, executor_->metrics());
       if (isFirst()) {
-        CLEAVE_TRY(log_.step(step, metrics(), seconds.count(), executor_->hostSeconds(),
-                             speedOf(step, seconds.count()), notFinite_.isSkipped()));
-        CLEAVE_TRY(tensorBoard_.step(step, numbersOf(step, seconds.count())));
-        progress.step(step, rates_.hasSchedule() ? metrics() : executor_->metrics());
+        CLEAVE_TRY(log_.step(step, metricsOf(step), seconds, executor_->hostSeconds(),
+                             speedOf(step, seconds), notFinite_.isSkipped()));
+        CLEAVE_TRY(tensorBoard_.step(step, numbersOf(step, seconds)));
+        progress.step(step, rates_.hasSchedule() ? metricsOf(step) : executor_->metrics());
       }
       warn(notFinite_.warning(), progress);
       CLEAVE_TRY(notFinite_.verdict(saver_.lastGood()));
@@ -316,11 +322,9 @@ private:
         CLEAVE_TRY(generation->take(executor_->storedOutputs(), *everyone_));
       if (evaluator_.isDue(step))
         CLEAVE_TRY(evaluate(step, progress));
-      if (options_.saveEvery && (step + 1 - origin_) % options_.saveEvery == 0)
+      if (isSavedBehind(step))
         CLEAVE_TRY(saveNow(step + 1, progress));
-      CLEAVE_TRY_ASSIGN(bool ends, endsBehind(step, seconds.count()));
-      if (ends)
-        break;
+      CLEAVE_TRY(voteOnEnd(next ? step + 1 : step, seconds));
     }
     // A run that a signal ends saves at once.
     const int64_t last = first_ + count_ - 1;
@@ -330,18 +334,51 @@ private:
     return Status::ok();
   }
 
-  // Whether there are data for the step.
-  Result<bool> prepareData(int64_t step) {
+  // A step that was begun: its data and learning rates are set, and the executor has started it.
+  struct Begun {
+    Clock::time_point time;
+    Status status = Status::ok();
+    bool hasData = true;  // false: a data command ended before the step, which was not started
+    bool isJoint = false; // the failure is that of all ranks, with one message
+  };
+
+  Begun begin(int64_t step) {
+    Begun begun{.time = Clock::now()};
     Result<bool> hasData = data_.prepare(step, *everyone_);
-    isJoint_ = hasData.status().kind() == StatusKind::UserError; // the same message on all ranks
-    return hasData;
+    begun.status = hasData.status();
+    begun.isJoint = begun.status.kind() == StatusKind::UserError;
+    begun.hasData = !hasData || *hasData;
+    if (!hasData || !*hasData)
+      return begun;
+    begun.status = rates_.apply(step, *executor_);
+    if (begun.status)
+      begun.status = executor_->start(step);
+    return begun;
+  }
+
+  // Whether the step after this one may begin before this one is finished: it needs none of its
+  // results, and nothing between both needs the parameters in between. Equal on all ranks.
+  bool mayBeginNext(int64_t step) const {
+    return executor_->runsAhead() && step + 1 < first_ + count_ && !isSavedBehind(step) &&
+           !evaluator_.isDue(step) && !options_.generates;
+  }
+
+  bool isSavedBehind(int64_t step) const {
+    return options_.saveEvery && (step + 1 - origin_) % options_.saveEvery == 0;
+  }
+
+  // Seconds of the step that was finished just now: from its begin, or from the end of the step
+  // before if that was later.
+  double secondsSince(Clock::time_point begin) {
+    const Clock::time_point last = std::exchange(finished_, Clock::now());
+    return std::chrono::duration<double>(finished_ - std::max(begin, last)).count();
   }
 
   // Evaluates behind a step; saves a checkpoint if it is the best one by --keep-best.
   Status evaluate(int64_t step, Progress &progress) {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     CLEAVE_TRY_ASSIGN(Numbers numbers, evaluator_.run(*executor_));
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double> seconds = Clock::now() - begin;
     evaluated_ = step;
     if (isFirst()) {
       CLEAVE_TRY(log_.evaluation(step, numbers, seconds.count()));
@@ -358,23 +395,23 @@ private:
     return Status::ok();
   }
 
-  // Whether a signal ends the training behind this step, as if it had been the last.
-  Result<bool> endsBehind(int64_t step, double seconds) {
-    if (!plan_.trains())
-      return false;
+  // Lets a signal end the training behind step `last`, which was begun last.
+  Status voteOnEnd(int64_t last, double seconds) {
+    if (!plan_.trains() || isEnded_)
+      return Status::ok();
     CLEAVE_TRY_ASSIGN(int signal, endVote_.after(*everyone_, reporter_.endingSignal(), seconds));
     if (signal == 0)
-      return false;
+      return Status::ok();
     reporter_.askToEnd(signal);
     isEnded_ = true;
-    count_ = step + 1 - first_;
-    return true;
+    count_ = last + 1 - first_;
+    return Status::ok();
   }
 
-  // The metrics of the last step, and its learning rates.
-  std::vector<executor::MetricValue> metrics() const {
-    std::vector<executor::MetricValue> all = executor_->metrics();
-    all.insert(all.end(), rates_.current().begin(), rates_.current().end());
+  // The metrics of a step, which was finished last, and its learning rates.
+  std::vector<executor::MetricValue> metricsOf(int64_t step) const {
+    std::vector<executor::MetricValue> all = executor_->metrics(), rates = rates_.at(step);
+    all.insert(all.end(), rates.begin(), rates.end());
     return all;
   }
 
@@ -389,7 +426,7 @@ private:
   // The same, and the metrics.
   Numbers numbersOf(int64_t step, double seconds) const {
     Numbers numbers;
-    for (const executor::MetricValue &metric : metrics())
+    for (const executor::MetricValue &metric : metricsOf(step))
       numbers.emplace_back(metric.name, metric.value);
     numbers.emplace_back("seconds", seconds);
     for (const auto &number : speedOf(step, seconds))
@@ -415,10 +452,10 @@ private:
     reporter_.place(launch::Place::Saving);
     if (std::string state = data_.stateAt(next); !state.empty())
       saver_.add(kDataKey, state);
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     CLEAVE_TRY_ASSIGN(bool isSaved, saver_.save(next, notFinite_.isFinite(), executor_->slices(),
                                                 *everyone_, *barrier_));
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+    const std::chrono::duration<double> seconds = Clock::now() - begin;
     if (isSaved && isFirst() && options_.verbose)
       std::printf("saved '%s' in %s\n", saver_.lastSaved().c_str(),
                   secondsText(seconds.count()).c_str());
@@ -521,7 +558,7 @@ private:
   std::optional<RunSummary> summary_; // from the first step on
   int64_t first_ = 0, count_ = 0;     // steps of this run
   int64_t origin_ = 0;                // first step of the run, before any restart
-  int64_t step_ = 0;                  // current
+  Clock::time_point finished_{};      // when the last step was finished
   bool isEnded_ = false;              // by a signal, on all ranks behind the same step
   bool isJoint_ = false;              // a failure now is that of all ranks, with one message
 };

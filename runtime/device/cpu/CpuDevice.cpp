@@ -235,6 +235,7 @@ public:
   void *handleOf(uint32_t) override { return nullptr; }
   Status synchronize() override { return Status::ok(); }
   Status synchronize(uint32_t) override { return Status::ok(); }
+  Status await(Event) override { return Status::ok(); }
 
   bool canRecord() const override { return false; }
   Status beginRecording() override { return Status::defect("a CPU records no actions"); }

@@ -226,6 +226,10 @@ public:
   Status synchronize(uint32_t queue) override {
     return context_->synchronize(context_->stream(queue));
   }
+  Status await(Event event) override {
+    return context_->status(context_->driver().eventSynchronize(events_[event]),
+                            "waiting for the GPU");
+  }
 
   bool canRecord() const override { return true; }
   Status beginRecording() override {

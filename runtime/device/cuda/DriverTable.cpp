@@ -44,6 +44,7 @@ Result<DriverTable> findDriver() {
   library.find("cuEventCreate", t.eventCreate);
   library.find("cuEventDestroy_v2", t.eventDestroy);
   library.find("cuEventRecord", t.eventRecord);
+  library.find("cuEventSynchronize", t.eventSynchronize);
   library.find("cuEventElapsedTime", t.eventElapsedTime);
   library.find("cuGraphInstantiateWithFlags", t.graphInstantiate);
   library.find("cuGraphUpload", t.graphUpload);

@@ -93,6 +93,7 @@ struct DriverTable {
   int (*eventCreate)(EventRef *event, unsigned flags);              // cuEventCreate
   int (*eventDestroy)(EventRef event);                              // cuEventDestroy_v2
   int (*eventRecord)(EventRef event, Stream stream);                // cuEventRecord
+  int (*eventSynchronize)(EventRef event);                          // cuEventSynchronize
   int (*eventElapsedTime)(float *milliseconds, EventRef, EventRef); // cuEventElapsedTime
   int (*graphInstantiate)(GraphExec *, Graph,
                           unsigned long long flags);  // cuGraphInstantiateWithFlags

@@ -66,6 +66,7 @@ public:
   Result<device::Event> createEvent(bool) override { return none(); }
   device::PreparedAction record(device::Event) override { return none(); }
   device::PreparedAction wait(device::Event) override { return none(); }
+  Status await(device::Event) override { return none(); }
   Result<double> secondsBetween(device::Event, device::Event) override { return none(); }
   bool canRecord() const override { return false; }
   Status beginRecording() override { return none(); }

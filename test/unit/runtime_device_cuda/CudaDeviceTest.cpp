@@ -69,9 +69,31 @@ PlanBuilder step() {
   return builder;
 }
 
-// Runs steps of the plan over the recorder of this thread.
-Status run(const plan::Plan &plan, int64_t steps, executor::ExecutorOptions options = {},
-           const std::function<void(executor::Executor &)> &afterStep = {}) {
+// x is loaded and copied to y, of which the first element is reported; and the learning rate `lr`.
+PlanBuilder echo() {
+  PlanBuilder builder({1});
+  builder.plan().set_device("cuda");
+  int input = builder.tensor("x", plan::INPUT, {2, 2}, {{}, {}});
+  int output = builder.tensor("y", plan::OUTPUT, {2, 2}, {{}, {}});
+  int weight = builder.tensor("w", plan::PARAMETER, {2, 2}, {{}, {}});
+  int rate = builder.tensor("lr", plan::HYPERPARAMETER, {}, {}, plan::F64);
+  builder.plan().mutable_tensors(weight)->mutable_source()->set_fill(5);
+  builder.plan().mutable_tensors(rate)->mutable_source()->set_fill(0.5);
+  uint32_t x = builder.buffer("x", plan::INPUT, {2, 2}, input);
+  uint32_t y = builder.buffer("y", plan::OUTPUT, {2, 2}, output);
+  builder.buffer("w", plan::PARAMETER, {2, 2}, weight);
+  builder.load(x);
+  plan::Copy *copy = builder.add("copy")->mutable_copy();
+  copy->set_from(x), copy->set_to(y);
+  builder.metric("first", y);
+  builder.metric("rate", builder.buffer("lr", plan::HYPERPARAMETER, {}, rate, plan::F64));
+  builder.store(y);
+  return builder;
+}
+
+// Calls body(executor) with an executor of the plan over the recorder of this thread.
+Status withExecutor(const plan::Plan &plan, executor::ExecutorOptions options,
+                    const std::function<Status(executor::Executor &)> &body) {
   FormulaData data(plan, [](size_t, int64_t element, int64_t step, int64_t) {
     return float(element + 100 * step);
   });
@@ -80,12 +102,20 @@ Status run(const plan::Plan &plan, int64_t steps, executor::ExecutorOptions opti
   options.keepOutputs = true;
   CLEAVE_TRY_ASSIGN(auto executor, executor::Executor::create(plan, *worlds[0], std::move(device),
                                                               &data, options));
-  for (int64_t step = 0; step < steps; ++step) {
-    CLEAVE_TRY(executor->step(step));
-    if (afterStep)
-      afterStep(*executor);
-  }
-  return Status::ok();
+  return body(*executor);
+}
+
+// Runs steps of the plan, one after the other.
+Status run(const plan::Plan &plan, int64_t steps, executor::ExecutorOptions options = {},
+           const std::function<void(executor::Executor &)> &afterStep = {}) {
+  return withExecutor(plan, options, [&](executor::Executor &executor) {
+    for (int64_t step = 0; step < steps; ++step) {
+      CLEAVE_TRY(executor.step(step));
+      if (afterStep)
+        afterStep(executor);
+    }
+    return Status::ok();
+  });
 }
 
 std::string faultsOf(const plan::Plan &plan, executor::ExecutorOptions options = {}) {
@@ -162,26 +192,125 @@ TEST_CASE("cuda: a recorded step is one launch and allocates nothing") {
     std::map<std::string, int> calls = recording.recorder.takeCalls();
     if (++steps <= 3)
       return; // one step without recording, then one recording per set of staging blocks
-    CHECK(calls == std::map<std::string, int>{{"graphLaunch", 1}, {"streamSynchronize", 3}});
+    CHECK(calls == std::map<std::string, int>{
+                       {"eventRecord", 1}, {"eventSynchronize", 1}, {"graphLaunch", 1}});
   }));
   CHECK(steps == 5);
 }
 
+TEST_CASE("cuda: a step is enqueued while the one before runs, and waits for nothing") {
+  const std::map<std::string, int> starting = {{"eventRecord", 1}, {"graphLaunch", 1}},
+                                   finishing = {{"eventSynchronize", 1}};
+  for (PlanBuilder builder : {step(), echo()}) {
+    const plan::Plan &plan = builder.finish();
+    Recording recording(plan);
+    Status status = withExecutor(plan, {}, [&](executor::Executor &executor) {
+      CHECK(executor.runsAhead());
+      CLEAVE_TRY(executor.start(0));
+      for (int64_t step = 0; step < 6; ++step) {
+        recording.recorder.takeCalls();
+        CLEAVE_TRY(executor.start(step + 1));
+        std::map<std::string, int> calls = recording.recorder.takeCalls();
+        if (step >= 2) // else it is recorded
+          CHECK(calls == starting);
+        CLEAVE_TRY(executor.finish());
+        CHECK(recording.recorder.takeCalls() == finishing);
+        if (plan.programs(0).kernels_size() == 0) {
+          CHECK(executor.metrics()[0].value == 100.0 * double(step));
+          REQUIRE(executor.storedOutputs().size() == 1);
+          float last = 0;
+          std::memcpy(&last, executor.storedOutputs()[0].block.data() + 12, 4);
+          CHECK(last == float(100 * step + 3));
+        }
+      }
+      return Status::ok();
+    });
+    CHECK(status.message() == ""); // one step was in flight
+    recording.recorder.checkLeaks();
+    CHECK(recording.recorder.faults() == std::vector<std::string>());
+  }
+}
+
+TEST_CASE("cuda: a hyperparameter is that of the step before which it was set") {
+  PlanBuilder builder = echo();
+  const plan::Plan &plan = builder.finish();
+  Recording recording(plan);
+  auto rate = [](int64_t step) { return step < 3 ? 0.5 : 1.0 / double(step); };
+  Status status = withExecutor(plan, {}, [&](executor::Executor &executor) {
+    CLEAVE_TRY(executor.start(0));
+    for (int64_t step = 0; step < 6; ++step) {
+      recording.recorder.takeCalls();
+      CLEAVE_TRY(executor.setHyperparameter("lr", -1)); // replaced before it is used
+      CLEAVE_TRY(executor.setHyperparameter("lr", rate(step + 1)));
+      CLEAVE_TRY(executor.start(step + 1));
+      std::map<std::string, int> calls = recording.recorder.takeCalls();
+      CHECK(calls["streamSynchronize"] == 0);
+      if (step >= 2)
+        CHECK(calls["memcpyAsync"] == 1);
+      CLEAVE_TRY(executor.finish());
+      CHECK(executor.metrics()[1].value == rate(step));
+    }
+    return executor.finish();
+  });
+  CHECK(status.message() == "");
+  CHECK(recording.recorder.faults() == std::vector<std::string>());
+}
+
+TEST_CASE("cuda: at most two steps are in flight, one after the other") {
+  PlanBuilder builder = echo();
+  const plan::Plan &plan = builder.finish();
+  Recording recording(plan);
+  Status status = withExecutor(plan, {}, [](executor::Executor &executor) {
+    CHECK_FALSE(executor.finish());
+    CLEAVE_TRY(executor.start(3));
+    CHECK_THAT(executor.start(5).message(), Catch::Matchers::Contains("step 3 is finished"));
+    CLEAVE_TRY(executor.start(4));
+    CHECK_THAT(executor.start(5).message(), Catch::Matchers::Contains("step 3 is finished"));
+    CHECK_FALSE(executor.evaluate(0));
+    return Status::ok();
+  });
+  CHECK(status.message() == "");
+  for (executor::ExecutorOptions options : {executor::ExecutorOptions{.profiledSteps = 1},
+                                            {.checked = true},
+                                            {.waits = true},
+                                            {.canUndo = true}}) {
+    status = withExecutor(plan, options, [](executor::Executor &executor) {
+      CHECK_FALSE(executor.runsAhead());
+      CLEAVE_TRY(executor.start(0));
+      CHECK_FALSE(executor.start(1));
+      return executor.finish();
+    });
+    CHECK(status.message() == "");
+  }
+  CHECK(recording.recorder.faults() == std::vector<std::string>());
+}
+
+TEST_CASE("recorder: host memory that changes while a step in flight may read it is found") {
+  plan::Plan plan;
+  Recording recording(plan);
+  auto device = device::makeCudaDevice(0, test::recordingLibraries());
+  auto from = (*device)->allocate(plan::HOST, 64), to = (*device)->allocate(plan::DEVICE, 64);
+  auto upload = (*device)->upload(from->get(), to->get(), 64);
+  auto before = (*device)->createEvent(false), behind = (*device)->createEvent(false);
+  auto recordBefore = (*device)->record(*before), recordBehind = (*device)->record(*behind);
+  REQUIRE((*recordBefore)->run());
+  REQUIRE((*upload)->run());
+  REQUIRE((*recordBehind)->run());
+  REQUIRE((*device)->await(*before));
+  static_cast<char *>(from->get())[5] = 1; // the copy is behind what was waited for
+  REQUIRE((*device)->await(*behind));
+  REQUIRE(recording.recorder.faults().size() == 1);
+  CHECK_THAT(recording.recorder.faults()[0], Catch::Matchers::Contains("the host changes memory"));
+  REQUIRE((*upload)->run());
+  REQUIRE((*recordBehind)->run());
+  REQUIRE((*device)->await(*behind));
+  static_cast<char *>(from->get())[5] = 2;
+  REQUIRE((*device)->synchronize());
+  CHECK(recording.recorder.faults().size() == 1);
+}
+
 TEST_CASE("cuda: inputs reach the GPU, and values come back") {
-  PlanBuilder builder({1});
-  builder.plan().set_device("cuda");
-  int input = builder.tensor("x", plan::INPUT, {2, 2}, {{}, {}});
-  int output = builder.tensor("y", plan::OUTPUT, {2, 2}, {{}, {}});
-  int weight = builder.tensor("w", plan::PARAMETER, {2, 2}, {{}, {}});
-  builder.plan().mutable_tensors(weight)->mutable_source()->set_fill(5);
-  uint32_t x = builder.buffer("x", plan::INPUT, {2, 2}, input);
-  uint32_t y = builder.buffer("y", plan::OUTPUT, {2, 2}, output);
-  builder.buffer("w", plan::PARAMETER, {2, 2}, weight);
-  builder.load(x);
-  plan::Copy *copy = builder.add("copy")->mutable_copy();
-  copy->set_from(x), copy->set_to(y);
-  builder.metric("first", y);
-  builder.store(y);
+  PlanBuilder builder = echo();
   const plan::Plan &plan = builder.finish();
   Recording recording(plan);
   int64_t step = 0;

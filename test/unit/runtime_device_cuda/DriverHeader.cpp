@@ -48,6 +48,7 @@ static_assert(test::kAlike<decltype(DriverTable::streamEndCapture), decltype(&cu
 static_assert(test::kAlike<decltype(DriverTable::eventCreate), decltype(&cuEventCreate)>);
 static_assert(test::kAlike<decltype(DriverTable::eventDestroy), decltype(&cuEventDestroy_v2)>);
 static_assert(test::kAlike<decltype(DriverTable::eventRecord), decltype(&cuEventRecord)>);
+static_assert(test::kAlike<decltype(DriverTable::eventSynchronize), decltype(&cuEventSynchronize)>);
 static_assert(test::kAlike<decltype(DriverTable::eventElapsedTime), decltype(&cuEventElapsedTime)>);
 static_assert(
     test::kAlike<decltype(DriverTable::graphInstantiate), decltype(&cuGraphInstantiateWithFlags)>);

@@ -175,15 +175,23 @@ void Recorder::execute(size_t stream, const DeviceOperation &operation) {
 
 void Recorder::synchronize(void *stream) {
   forbidInCapture("a wait of the host");
-  size_t index = indexOf(stream);
-  checkPending(index);
-  join(clocks_[0], clocks_[index]);
+  reach(clocks_[indexOf(stream)]);
 }
 
-// The host must not change memory that a copy reads before it has waited for the copy.
-void Recorder::checkPending(size_t stream) {
+void Recorder::await(void *event) {
+  forbidInCapture("a wait of the host");
+  auto at = events_.find(event);
+  if (!objects_.contains(event) || at == events_.end() || at->second.capture)
+    return fault("the host waits for an event that was not recorded");
+  reach(Clock(at->second.clock));
+}
+
+// The host has waited for all that the clock holds. It must not have changed memory that a copy
+// reads before.
+void Recorder::reach(const Clock &clock) {
+  join(clocks_[0], clock);
   std::erase_if(pending_, [&](const Pending &p) {
-    if (p.stream != stream)
+    if (p.time > clock[p.stream])
       return false;
     if (sumOf(p.access.address, p.access.bytes) != p.sum)
       fault(concat("the host changes memory while ", p.name, " may read it"));
@@ -309,7 +317,8 @@ void Recorder::access(size_t stream, const std::string &name, const DeviceAccess
     return fault(concat(name, " accesses ", end - first - allocation.bytes,
                         " bytes behind the end of an allocation"));
   if (!allocation.isDevice && !access.writes)
-    pending_.push_back({stream, access, sumOf(access.address, access.bytes), name});
+    pending_.push_back(
+        {stream, clocks_[stream][stream], access, sumOf(access.address, access.bytes), name});
   split(begin), split(end);
   for (uint64_t next = begin; next < end;) {
     auto mark = marks_.find(next);

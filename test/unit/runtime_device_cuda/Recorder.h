@@ -73,6 +73,7 @@ public:
   void *createStream();
   void enqueue(void *stream, DeviceOperation operation);
   void synchronize(void *stream);
+  void await(void *event);
   void record(void *event, void *stream);
   void wait(void *event, void *stream);
   // The time between two events outside captures. Every operation takes a millisecond; operations
@@ -125,7 +126,7 @@ private:
   void compare(size_t stream, const std::string &name, const DeviceAccess &access, Mark &mark);
   void split(uint64_t at);
   bool isInCapture(size_t stream, const char *call);
-  void checkPending(size_t stream);
+  void reach(const Clock &clock);
 
   const plan::Plan &plan_;
   std::vector<std::string> faults_;
@@ -139,6 +140,7 @@ private:
   // Host memory that copies in a stream read: its sum when they were enqueued.
   struct Pending {
     size_t stream;
+    uint64_t time;
     DeviceAccess access;
     uint64_t sum;
     std::string name;

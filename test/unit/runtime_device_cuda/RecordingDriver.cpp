@@ -157,6 +157,10 @@ void addGraphs(DriverTable &t) {
     the().count("eventRecord");
     return the().record(event, stream), kSuccess;
   };
+  t.eventSynchronize = [](EventRef event) {
+    the().count("eventSynchronize");
+    return the().await(event), kSuccess;
+  };
   t.eventElapsedTime = [](float *milliseconds, EventRef begin, EventRef end) {
     return *milliseconds = the().millisecondsBetween(begin, end), kSuccess;
   };
