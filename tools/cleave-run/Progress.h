@@ -20,6 +20,7 @@ public:
            int64_t epochs, bool quiet);
   ~Progress();
 
+  bool isQuiet() const { return quiet_; }
   // Call after every step, with its index and metrics.
   void step(int64_t step, const std::vector<executor::MetricValue> &metrics);
   // Call after an evaluation, which took these seconds: they do not count for the speed of steps.

@@ -26,6 +26,8 @@ public:
   // last line. A
   // log that is not open drops its lines.
   Status open(const std::string &path, std::optional<int64_t> resumed);
+  // Whether lines are written or kept.
+  bool takesLines() const { return file_ || keepsLines_; }
   // Writes {"step", metrics by name, "seconds"}, "host_seconds" if there are any, `more` by name,
   // and "skipped" if the update was undone. Non-finite numbers become null.
   Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,

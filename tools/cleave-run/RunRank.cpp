@@ -308,12 +308,8 @@ private:
       const double seconds = secondsSince(begun.time);
       CLEAVE_TRY(notFinite_.examine(step, *executor_));
       summary_->step(step, seconds, executor_->metrics());
-      if (isFirst()) {
-        CLEAVE_TRY(log_.step(step, metricsOf(step), seconds, executor_->hostSeconds(),
-                             speedOf(step, seconds), notFinite_.isSkipped()));
-        CLEAVE_TRY(tensorBoard_.step(step, numbersOf(step, seconds)));
-        progress.step(step, rates_.hasSchedule() ? metricsOf(step) : executor_->metrics());
-      }
+      if (isFirst())
+        CLEAVE_TRY(reportStep(step, seconds, progress));
       warn(notFinite_.warning(), progress);
       CLEAVE_TRY(notFinite_.verdict(saver_.lastGood()));
       if (outputs_)
@@ -432,6 +428,21 @@ private:
     for (const auto &number : speedOf(step, seconds))
       numbers.push_back(number);
     return numbers;
+  }
+
+  // Reports a step on rank 0. Gathers numbers only for reports that exist, so that a quiet run
+  // without a log allocates nothing here.
+  Status reportStep(int64_t step, double seconds, Progress &progress) {
+    if (log_.takesLines())
+      CLEAVE_TRY(log_.step(step, metricsOf(step), seconds, executor_->hostSeconds(),
+                           speedOf(step, seconds), notFinite_.isSkipped()));
+    if (tensorBoard_.isOpen())
+      CLEAVE_TRY(tensorBoard_.step(step, numbersOf(step, seconds)));
+    if (rates_.hasSchedule() && !progress.isQuiet())
+      progress.step(step, metricsOf(step));
+    else
+      progress.step(step, executor_->metrics());
+    return Status::ok();
   }
 
   // Prints a warning on rank 0, unless it is empty.

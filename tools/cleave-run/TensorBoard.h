@@ -22,6 +22,8 @@ public:
   // folder as one run, so that a run that was resumed goes on in the same curves. Without a call,
   // the steps are dropped. User errors name the file and the system's reason.
   Status open(const std::string &folder);
+  // Whether steps are written.
+  bool isOpen() const { return file_; }
   // Writes the numbers of a step under their names.
   Status step(int64_t step, const std::vector<std::pair<std::string, double>> &values);
 
