@@ -187,6 +187,7 @@ private:
         })
         .Case([&](program::LoadInputOp load) {
           out.mutable_load_input()->set_buffer(number(load.getBuffer()));
+          out.mutable_load_input()->set_early(load.getEarly());
         })
         .Case([&](program::StoreOutputOp store) {
           out.mutable_store_output()->set_buffer(number(store.getBuffer()));

@@ -334,11 +334,13 @@ def Program_FillOp : Program_Instruction<"fill",
 }
 
 def Program_LoadInputOp : Program_Instruction<"load_input",
-    "Copies this rank's block of the slot's micro-batch of an input to `buffer`.",
+    "Copies this rank's block of the slot's micro-batch of an input to `buffer`. If it is `early`, it "
+    "may run while the step before runs: the buffer is live throughout the step, and nothing else "
+    "writes it.",
     "program.load_input %a", "", [Program_HostTransfer]> {
   let summary = "Load of an input";
-  let arguments = (ins Program_Writes<>:$buffer);
-  let assemblyFormat = "$buffer attr-dict";
+  let arguments = (ins Program_Writes<>:$buffer, UnitAttr:$early);
+  let assemblyFormat = "(`early` $early^)? $buffer attr-dict";
 }
 
 def Program_StoreOutputOp : Program_Instruction<"store_output",

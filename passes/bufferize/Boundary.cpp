@@ -92,12 +92,16 @@ LogicalResult StepLowering::addArguments() {
   return success();
 }
 
-// Loads inputs at the begin of a micro-batch.
+// Loads inputs at the begin of a micro-batch. Where a GPU takes one micro-batch per step, each
+// input keeps its memory throughout the step, so that the next one can be loaded as soon as it is
+// read.
 void StepLowering::addLoads() {
   program_.setSegment(micro_);
+  const bool isEarly =
+      isForGpus_ && microBatches_ == 1 && program_.program().getKind() == program::Kind::Step;
   for (auto [i, argument] : llvm::enumerate(step_.getArguments()))
     if (graph::isFed(step_, i) && !argument.use_empty())
-      program_.add<program::LoadInputOp>(views_[argument].buffer);
+      program_.add<program::LoadInputOp>(views_[argument].buffer, isEarly);
 }
 
 // The segment that replaces the argument of result i. With several micro-batches, the next one

@@ -221,9 +221,12 @@ bool isPersistent(program::Role role) {
 
 void ProgramBuilder::setLifetimes() {
   llvm::DenseMap<Value, std::pair<int64_t, int64_t>> lives;
+  llvm::DenseSet<Value> loadedEarly;
   int64_t position = 0;
   for (auto segment : program_.getBody().front().getOps<program::SegmentOp>())
     for (Operation &instruction : segment.getBody().front()) {
+      if (auto load = dyn_cast<program::LoadInputOp>(instruction); load && load.getEarly())
+        loadedEarly.insert(load.getBuffer());
       for (Value buffer : instruction.getOperands())
         lives.try_emplace(buffer, position, position).first->second.second = position;
       ++position;
@@ -237,7 +240,7 @@ void ProgramBuilder::setLifetimes() {
       continue;
     }
     lastBuffer_ = buffer;
-    if (isPersistent(buffer.getRole())) {
+    if (isPersistent(buffer.getRole()) || loadedEarly.contains(buffer.getResult())) {
       buffer.setFirst(0);
       buffer.setLast(std::max<int64_t>(position - 1, 0));
     } else {

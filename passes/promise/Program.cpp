@@ -4,8 +4,8 @@
 //      one kind.
 //  P2  A buffer begins at a multiple of 64 bytes (on GPUs 256), holds its tensor and ends inside
 //      the arena.
-//  P3  It lives within the program's instructions; parameters, states, constants and coordinates
-//      live all the time.
+//  P3  It lives within the program's instructions; parameters, states, constants, coordinates and
+//      inputs that are loaded early live all the time.
 //  P4  No two buffers that live at the same time share a byte.
 //  P5  Every instruction uses buffers that are alive.
 //  P6  A launch names a kernel of the module and gives it as many buffers as it has; the kernel's
@@ -42,6 +42,13 @@ bool isPersistent(program::Role role) {
   return role == program::Role::Parameter || role == program::Role::State ||
          role == program::Role::Constant || role == program::Role::Coordinates ||
          role == program::Role::Hyperparameter;
+}
+
+bool isLoadedEarly(program::BufferOp buffer) {
+  return llvm::any_of(buffer.getResult().getUsers(), [](Operation *user) {
+    auto load = dyn_cast<program::LoadInputOp>(user);
+    return load && load.getEarly();
+  });
 }
 
 int64_t elementBytes(Type element) { return llvm::divideCeil(element.getIntOrFloatBitWidth(), 8); }
@@ -120,7 +127,7 @@ private:
                                         << program_.getArena().getBytes();
     int64_t first = static_cast<int64_t>(buffer.getFirst());
     int64_t last = static_cast<int64_t>(buffer.getLast());
-    bool isInside = isPersistent(buffer.getRole())
+    bool isInside = isPersistent(buffer.getRole()) || isLoadedEarly(buffer)
                         ? first == 0 && last + 1 >= instructions_
                         : first >= 0 && first <= last && last < instructions_;
     if (!isInside)

@@ -80,7 +80,7 @@ Status verifyPlan(const plan::Plan &plan) {
   for (const plan::Program &program : plan.programs()) {
     ProgramView view{plan, program, program.ranks(0)};
     for (auto rule : {verifyPlacement, verifyKernels, verifyInstructions, verifySchedule,
-                      verifyQueues, verifyDataflow})
+                      verifyQueues, verifyEarlyLoads, verifyDataflow})
       CLEAVE_TRY(rule(view).withContext("the plan is inconsistent"));
   }
   CLEAVE_TRY(verifyPrograms(plan).withContext("the plan is inconsistent"));

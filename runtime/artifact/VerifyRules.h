@@ -62,6 +62,9 @@ bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> s
 Status verifySchedule(const ProgramView &view);
 // The queues of one program. Needs verifyInstructions.
 Status verifyQueues(const ProgramView &view);
+// The loads that may run during the step before (LoadInput.early). Needs verifyInstructions and
+// verifySchedule.
+Status verifyEarlyLoads(const ProgramView &view);
 // The schedule in order. Needs verifyInstructions and verifySchedule.
 Status verifyDataflow(const ProgramView &view);
 // The memory that the programs of each rank share. Needs verifyPlacement on all programs.

@@ -139,6 +139,8 @@ public:
   virtual Result<Event> createEvent(bool isTimed) = 0;
   // Sets the event at the current end of the queue.
   virtual PreparedAction record(Event event) = 0;
+  // The same, also in each replay of a recording: a wait outside of it is for its last replay.
+  virtual PreparedAction recordOutside(Event event) = 0;
   // Later actions of the queue begin after all that the queue of the event's last record() held at
   // that time. No effect if there was none.
   virtual PreparedAction wait(Event event) = 0;

@@ -341,6 +341,7 @@ private:
             .data = data,
             .keepOutputs = options_.keepOutputs,
             .waits = options_.waits,
+            .runsAhead = runsAhead(),
             .state = unit.state,
             .staging = unit.staging.get()};
   }

@@ -26,6 +26,7 @@ struct ExecutionContext {
   const data::DataSource *data; // null if the plan has no inputs
   bool keepOutputs;             // ExecutorOptions::keepOutputs
   bool waits;                   // ExecutorOptions::waits
+  bool runsAhead;               // Executor::runsAhead()
   StepState &state;
   Staging *staging; // null if this process addresses the device's memory
 };

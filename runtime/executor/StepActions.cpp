@@ -70,7 +70,8 @@ const plan::Segment &StepActions::segmentAt(uint32_t segment) const {
 std::vector<uint32_t> StepActions::otherQueues(uint32_t segment) const {
   std::set<uint32_t> queues;
   for (const plan::Instruction &instruction : segmentAt(segment).instructions())
-    queues.insert(instruction.queue());
+    if (!earlyLoads_.contain(instruction))
+      queues.insert(instruction.queue());
   queues.erase(kComputeQueue);
   return {queues.begin(), queues.end()};
 }
@@ -79,6 +80,7 @@ std::vector<uint32_t> StepActions::otherQueues(uint32_t segment) const {
 
 Status StepActions::prepare() {
   CLEAVE_TRY(createTimes());
+  CLEAVE_TRY(earlyLoads_.prepare());
   for (uint32_t segment = 0; segment < uint32_t(context_.program.segments_size()); ++segment) {
     segments_.emplace_back();
     if (isScheduled(segment))
@@ -126,9 +128,13 @@ Status StepActions::prepareSegment(uint32_t segment) {
   }
   CLEAVE_TRY(fork(segment));
   for (uint32_t index = 0; index < events.size(); ++index) {
+    const plan::Instruction &instruction = list.instructions(int(index));
+    if (earlyLoads_.contain(instruction))
+      continue;
     CLEAVE_TRY(prepareInstruction(segment, index, events));
+    CLEAVE_TRY(addReadMark(segment, index));
     if (isWaitedFor.contains(index))
-      CLEAVE_TRY(addRecord(segment, index, list.instructions(int(index)).queue(), events[index]));
+      CLEAVE_TRY(addRecord(segment, index, instruction.queue(), events[index]));
   }
   return join(segment);
 }
@@ -137,7 +143,8 @@ Status StepActions::prepareInstruction(uint32_t segment, uint32_t index,
                                        const std::vector<device::Event> &events) {
   const plan::Instruction &instruction = segmentAt(segment).instructions(int(index));
   for (uint32_t waited : instruction.waits())
-    CLEAVE_TRY(addWait(segment, index, instruction.queue(), events[waited]));
+    if (!earlyLoads_.contain(segmentAt(segment).instructions(int(waited))))
+      CLEAVE_TRY(addWait(segment, index, instruction.queue(), events[waited]));
   CLEAVE_TRY(addTimedRecord(segment, index, &Times::begin));
   context_.device.prepareFor(instruction.queue());
   device::PreparedAction action = executor::prepare(context_, segment, instruction);
@@ -187,6 +194,13 @@ Status StepActions::addWait(uint32_t segment, uint32_t index, uint32_t queue, de
   return Status::ok();
 }
 
+Status StepActions::addReadMark(uint32_t segment, uint32_t index) {
+  CLEAVE_TRY_ASSIGN(auto action, earlyLoads_.markAfter(segment, index));
+  if (action)
+    segments_[segment].push_back({std::move(action), index});
+  return Status::ok();
+}
+
 Status StepActions::addTimedRecord(uint32_t segment, uint32_t index,
                                    std::vector<device::Event> Times::*which) {
   if (!timesEvents())
@@ -212,6 +226,7 @@ bool StepActions::canRecord() const {
 }
 
 Status StepActions::run() {
+  CLEAVE_TRY(earlyLoads_.run());
   // The first step is not recorded: libraries may load code when it first runs, which a recording
   // cannot hold.
   if (!canRecord() || !std::exchange(hasRun_, true))

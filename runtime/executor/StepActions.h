@@ -3,6 +3,7 @@
 // queue, and at their begin and end. Private to this folder.
 #pragma once
 
+#include "runtime/executor/EarlyLoads.h"
 #include "runtime/executor/ExecutionProfile.h"
 #include "runtime/executor/Instructions.h"
 #include "runtime/executor/MemoryCheck.h"
@@ -18,15 +19,16 @@ public:
   // `check` and `profile` may be null. All outlive the actions.
   StepActions(const ExecutionContext &context, MemoryCheck *check, ExecutionProfile *profile,
               std::atomic<uint64_t> &position)
-      : context_(context), check_(check), profile_(profile), position_(position) {}
+      : context_(context), earlyLoads_(context), check_(check), profile_(profile),
+        position_(position) {}
 
   // Prepares the instructions that the schedule runs; the errors of prepare(), with the
   // instruction's name.
   Status prepare();
 
-  // Runs the whole schedule, or enqueues it on devices other than the host. Where the device and
-  // the communicators can, the first run after the very first one with each set of staging blocks
-  // is recorded, and later ones replay the recording.
+  // Runs early loads and the whole schedule, or enqueues them on devices other than the host. Where
+  // the device and the communicators can, the first run after the very first one with each set of
+  // staging blocks is recorded, but for the early loads, and later ones replay the recording.
   Status run();
   // To be called after each step, when the device has completed it: adds the times to the profile.
   Status noteTimes();
@@ -52,6 +54,7 @@ private:
   Status join(uint32_t segment);
   Status addRecord(uint32_t segment, uint32_t index, uint32_t queue, device::Event event);
   Status addWait(uint32_t segment, uint32_t index, uint32_t queue, device::Event event);
+  Status addReadMark(uint32_t segment, uint32_t index);
   Status addTimedRecord(uint32_t segment, uint32_t index, std::vector<device::Event> Times::*which);
   Status createTimes();
   bool isScheduled(uint32_t segment) const;
@@ -68,6 +71,7 @@ private:
   std::vector<uint32_t> otherQueues(uint32_t segment) const;
 
   ExecutionContext context_;
+  EarlyLoads earlyLoads_;
   MemoryCheck *check_;
   ExecutionProfile *profile_;
   std::atomic<uint64_t> &position_;

@@ -49,6 +49,8 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     return concat("with ", instruction.fill().value(), ": ");
   case plan::Instruction::kMetric:
     return instruction.metric().name() + ": ";
+  case plan::Instruction::kLoadInput:
+    return instruction.load_input().early() ? "early " : "";
   default:
     return "";
   }

@@ -228,6 +228,7 @@ public:
     return Event(0);
   }
   PreparedAction record(Event) override { return PreparedAction(std::make_unique<NoAction>()); }
+  PreparedAction recordOutside(Event event) override { return record(event); }
   PreparedAction wait(Event) override { return PreparedAction(std::make_unique<NoAction>()); }
   Result<double> secondsBetween(Event, Event) override {
     return Status::defect("a CPU has no timed events");

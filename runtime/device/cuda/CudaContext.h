@@ -33,6 +33,9 @@ public:
   uint32_t queue = kComputeQueue;
   driver::Stream stream() const { return streams_[queue]; }
 
+  // Whether actions are recorded instead of executed.
+  bool isRecording = false;
+
   // Zeroed memory; see Device::allocate. It must not outlive the context.
   Result<std::shared_ptr<void>> allocate(plan::Space space, uint64_t bytes);
   Status copy(const void *from, void *to, uint64_t bytes, driver::Stream stream) const;

@@ -80,18 +80,24 @@ uint64_t patternOf(DType dtype, double value) {
   }
 }
 
+// `isOutside`: each replay of a recording records the event. The driver refuses that flag while
+// nothing is recorded.
 class RecordAction : public Action {
 public:
-  RecordAction(const CudaContext &context, driver::EventRef event)
-      : context_(context), stream_(context.stream()), event_(event) {}
+  RecordAction(const CudaContext &context, driver::EventRef event, bool isOutside)
+      : context_(context), stream_(context.stream()), event_(event), isOutside_(isOutside) {}
   Status run() override {
-    return context_.status(context_.driver().eventRecord(event_, stream_), "recording an event");
+    const unsigned flags = isOutside_ && context_.isRecording ? driver::kEventRecordExternal
+                                                              : driver::kEventRecordDefault;
+    return context_.status(context_.driver().eventRecord(event_, stream_, flags),
+                           "recording an event");
   }
 
 private:
   const CudaContext &context_;
   driver::Stream stream_;
   driver::EventRef event_;
+  bool isOutside_;
 };
 
 class WaitAction : public Action {
@@ -209,7 +215,12 @@ public:
     return Event(events_.size() - 1);
   }
   PreparedAction record(Event event) override {
-    return PreparedAction(std::make_unique<RecordAction>(*context_, events_[event]));
+    return PreparedAction(
+        std::make_unique<RecordAction>(*context_, events_[event], /*isOutside=*/false));
+  }
+  PreparedAction recordOutside(Event event) override {
+    return PreparedAction(
+        std::make_unique<RecordAction>(*context_, events_[event], /*isOutside=*/true));
   }
   PreparedAction wait(Event event) override {
     return PreparedAction(std::make_unique<WaitAction>(*context_, events_[event]));
@@ -233,6 +244,7 @@ public:
 
   bool canRecord() const override { return true; }
   Status beginRecording() override {
+    context_->isRecording = true;
     return context_->status(context_->driver().streamBeginCapture(context_->stream(kComputeQueue),
                                                                   driver::kCaptureThreadLocal),
                             "beginning to record a step");
@@ -241,6 +253,7 @@ public:
     const driver::DriverTable &driver = context_->driver();
     driver::Graph graph = nullptr;
     driver::GraphExec executable = nullptr;
+    context_->isRecording = false;
     CLEAVE_TRY(context_->status(driver.streamEndCapture(context_->stream(kComputeQueue), &graph),
                                 "recording a step"));
     int error = driver.graphInstantiate(&executable, graph, 0);

@@ -43,7 +43,7 @@ Result<DriverTable> findDriver() {
   library.find("cuStreamEndCapture", t.streamEndCapture);
   library.find("cuEventCreate", t.eventCreate);
   library.find("cuEventDestroy_v2", t.eventDestroy);
-  library.find("cuEventRecord", t.eventRecord);
+  library.find("cuEventRecordWithFlags", t.eventRecord);
   library.find("cuEventSynchronize", t.eventSynchronize);
   library.find("cuEventElapsedTime", t.eventElapsedTime);
   library.find("cuGraphInstantiateWithFlags", t.graphInstantiate);

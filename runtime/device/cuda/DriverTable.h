@@ -42,9 +42,9 @@ constexpr int kSuccess = 0, kErrorInvalidValue = 1, kErrorOutOfMemory = 2, kErro
               kErrorCaptureIsolation = 905;
 // CUdevice_attribute
 constexpr int kAttributeCapabilityMajor = 75, kAttributeCapabilityMinor = 76;
-// CUevent_flags, CUstream_flags, CU_MEMHOSTALLOC_…, CUstreamCaptureMode
+// CUevent_flags, CUevent_record_flags, CUstream_flags, CU_MEMHOSTALLOC_…, CUstreamCaptureMode
 constexpr unsigned kEventDefault = 0, kEventDisableTiming = 2, kStreamNonBlocking = 1,
-                   kHostAllocPortable = 1;
+                   kHostAllocPortable = 1, kEventRecordDefault = 0, kEventRecordExternal = 1;
 constexpr int kCaptureThreadLocal = 1;
 // CUjit_option
 constexpr int kJitErrorLogBuffer = 5, kJitErrorLogBufferBytes = 6;
@@ -92,7 +92,7 @@ struct DriverTable {
   int (*streamEndCapture)(Stream stream, Graph *graph);             // cuStreamEndCapture
   int (*eventCreate)(EventRef *event, unsigned flags);              // cuEventCreate
   int (*eventDestroy)(EventRef event);                              // cuEventDestroy_v2
-  int (*eventRecord)(EventRef event, Stream stream);                // cuEventRecord
+  int (*eventRecord)(EventRef, Stream, unsigned flags);             // cuEventRecordWithFlags
   int (*eventSynchronize)(EventRef event);                          // cuEventSynchronize
   int (*eventElapsedTime)(float *milliseconds, EventRef, EventRef); // cuEventElapsedTime
   int (*graphInstantiate)(GraphExec *, Graph,

@@ -6,7 +6,7 @@
 // CHECK-NOT: workspace
 // CHECK: program.kernel @k1_attention on 3 operands [#program.view<0 at 0 by[6, 12, 1]>, #program.view<0 at 0 by[6, 12, 1]>, #program.view<0 at 0 by[6, 12, 1]>] results [#program.view<1 at 0 by[24, 6, 1]>, #program.view<2 at 0 by[4, 1]>]
 // CHECK: program.kernel @k2_attention_grad on 6
-// CHECK: program.load_input
+// CHECK: program.load_input early
 // CHECK-NEXT: program.launch @k1_attention(%0, %1, %2)
 // CHECK-NEXT: program.launch @k2_attention_grad(%0, %1, %2, %3, %4, %5) writes [3, 4, 5]
 module attributes {program.device = "cuda"} {

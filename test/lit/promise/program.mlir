@@ -38,6 +38,18 @@ program.program <192 bytes, peak 16> schedule [0, 0] {
 }
 
 // -----
+// P3: an input that is loaded during the step before, into bytes that it does not keep
+program.program <192 bytes, peak 16> schedule [0, 0] {
+  // expected-error @+1 {{program P3: buffer 'x' of role input lives from 0 to 0 of 2 instructions}}
+  %x = program.buffer input "x" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  %a = program.buffer activation "a" tensor<4xf32> at 64 bytes 16 live 1 to 1
+  program.segment "micro" {
+    program.load_input early %x
+    program.fill %a with 1.0
+  }
+}
+
+// -----
 // P3: a state that dies
 program.program <192 bytes, peak 16> schedule [0, 0] {
   // expected-error @+1 {{program P3: buffer 's' of role state lives from 0 to 0 of 2 instructions}}

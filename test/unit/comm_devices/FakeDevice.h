@@ -65,6 +65,7 @@ public:
   uint64_t libraryBytes() const override { return 0; }
   Result<device::Event> createEvent(bool) override { return none(); }
   device::PreparedAction record(device::Event) override { return none(); }
+  device::PreparedAction recordOutside(device::Event) override { return none(); }
   device::PreparedAction wait(device::Event) override { return none(); }
   Status await(device::Event) override { return none(); }
   Result<double> secondsBetween(device::Event, device::Event) override { return none(); }

@@ -128,6 +128,18 @@ inline plan::Instruction &instruction(plan::Plan &plan, int which, int program =
   return *plan.mutable_programs(program)->mutable_segments(0)->mutable_instructions(which);
 }
 
+// The valid plan for GPUs.
+inline plan::Plan gpuPlan() {
+  plan::Plan plan = validPlan();
+  plan.set_device("cuda"), plan.mutable_modules(0)->set_target("sm_90");
+  plan::Kernel &kernel = *plan.mutable_programs(0)->mutable_kernels(0);
+  kernel.set_extent(0);
+  kernel.mutable_grid()->set_blocks(1), kernel.mutable_grid()->set_threads(64);
+  rename(plan);
+  plan.mutable_programs(0)->mutable_arenas(0)->set_peak_bytes(1024 + 3 * 256);
+  return plan;
+}
+
 // The valid plan with a separate program for rank 1, for rules about several ranks.
 inline plan::Plan twoPrograms() {
   plan::Plan plan = validPlan();

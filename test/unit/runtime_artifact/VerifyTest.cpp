@@ -60,18 +60,6 @@ TEST_CASE("structure: the mesh and the program table must agree") {
   }
 }
 
-// The valid plan for GPUs.
-static plan::Plan gpuPlan() {
-  plan::Plan plan = validPlan();
-  plan.set_device("cuda"), plan.mutable_modules(0)->set_target("sm_90");
-  plan::Kernel &kernel = *plan.mutable_programs(0)->mutable_kernels(0);
-  kernel.set_extent(0);
-  kernel.mutable_grid()->set_blocks(1), kernel.mutable_grid()->set_threads(64);
-  rename(plan);
-  plan.mutable_programs(0)->mutable_arenas(0)->set_peak_bytes(1024 + 3 * 256);
-  return plan;
-}
-
 TEST_CASE("kernels: those of GPUs have a grid, and no others") {
   plan::Plan plan = gpuPlan();
   plan::Kernel &kernel = *plan.mutable_programs(0)->mutable_kernels(0);

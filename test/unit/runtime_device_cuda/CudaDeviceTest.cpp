@@ -91,6 +91,15 @@ PlanBuilder echo() {
   return builder;
 }
 
+// The same, and x may be loaded during the step before.
+PlanBuilder earlyEcho() {
+  PlanBuilder builder = echo();
+  auto *list = builder.program().mutable_segments(0)->mutable_instructions();
+  list->at(0).set_queue(kTransferQueue), list->at(0).mutable_load_input()->set_early(true);
+  list->at(1).add_waits(0);
+  return builder;
+}
+
 // Calls body(executor) with an executor of the plan over the recorder of this thread.
 Status withExecutor(const plan::Plan &plan, executor::ExecutorOptions options,
                     const std::function<Status(executor::Executor &)> &body) {
@@ -200,9 +209,13 @@ TEST_CASE("cuda: a recorded step is one launch and allocates nothing") {
 
 TEST_CASE("cuda: a step is enqueued while the one before runs, and waits for nothing") {
   const std::map<std::string, int> starting = {{"eventRecord", 1}, {"graphLaunch", 1}},
-                                   finishing = {{"eventSynchronize", 1}};
-  for (PlanBuilder builder : {step(), echo()}) {
+                                   finishing = {{"eventSynchronize", 1}},
+                                   // The copy waits for the reads before, the step for the copy.
+      loading = {
+          {"eventRecord", 2}, {"graphLaunch", 1}, {"memcpyAsync", 1}, {"streamWaitEvent", 2}};
+  for (PlanBuilder builder : {step(), echo(), earlyEcho()}) {
     const plan::Plan &plan = builder.finish();
+    const bool isEarly = plan.programs(0).segments(0).instructions(0).load_input().early();
     Recording recording(plan);
     Status status = withExecutor(plan, {}, [&](executor::Executor &executor) {
       CHECK(executor.runsAhead());
@@ -212,7 +225,7 @@ TEST_CASE("cuda: a step is enqueued while the one before runs, and waits for not
         CLEAVE_TRY(executor.start(step + 1));
         std::map<std::string, int> calls = recording.recorder.takeCalls();
         if (step >= 2) // else it is recorded
-          CHECK(calls == starting);
+          CHECK(calls == (isEarly ? loading : starting));
         CLEAVE_TRY(executor.finish());
         CHECK(recording.recorder.takeCalls() == finishing);
         if (plan.programs(0).kernels_size() == 0) {
@@ -283,6 +296,50 @@ TEST_CASE("cuda: at most two steps are in flight, one after the other") {
     CHECK(status.message() == "");
   }
   CHECK(recording.recorder.faults() == std::vector<std::string>());
+}
+
+TEST_CASE("cuda: steps of early loads run one at a time, too, and as profiles and checks ask") {
+  PlanBuilder builder = earlyEcho();
+  CHECK(faultsOf(builder.finish()) == "");
+  CHECK(faultsOf(builder.finish(), {.profiledSteps = 2}) == "");
+  CHECK(faultsOf(builder.finish(), {.waits = true}) == "");
+  CHECK(faultsOf(builder.finish(), {.canUndo = true}) == "");
+}
+
+TEST_CASE("recorder: a load that does not wait for the reads in a graph before is found") {
+  plan::Plan plan;
+  for (bool waits : {true, false}) {
+    Recording recording(plan);
+    auto device = device::makeCudaDevice(0, test::recordingLibraries());
+    auto host = (*device)->allocate(plan::HOST, 64), x = (*device)->allocate(plan::DEVICE, 64),
+         y = (*device)->allocate(plan::DEVICE, 64), z = (*device)->allocate(plan::DEVICE, 64);
+    auto event = (*device)->createEvent(false);
+    auto read = (*device)->copy(x->get(), y->get(), 64);
+    auto mark = (*device)->recordOutside(*event);
+    auto rest = (*device)->copy(y->get(), z->get(), 64);
+    REQUIRE((*device)->beginRecording());
+    REQUIRE((*read)->run());
+    REQUIRE((*mark)->run());
+    REQUIRE((*rest)->run());
+    auto graph = (*device)->endRecording();
+    (*device)->prepareFor(kTransferQueue);
+    auto wait = (*device)->wait(*event);
+    auto load = (*device)->upload(host->get(), x->get(), 64);
+    auto tooEarly = (*device)->upload(host->get(), z->get(), 64);
+    for (int step = 0; step < 2; ++step) {
+      REQUIRE((*graph)->run());
+      if (waits)
+        REQUIRE((*wait)->run());
+      REQUIRE((*load)->run());
+      REQUIRE((*device)->synchronize());
+    }
+    CHECK(recording.recorder.faults().empty() == waits);
+    REQUIRE((*graph)->run());
+    REQUIRE((*wait)->run());
+    const size_t faults = recording.recorder.faults().size();
+    REQUIRE((*tooEarly)->run()); // the event is not behind the rest of the graph
+    CHECK(recording.recorder.faults().size() == faults + 1);
+  }
 }
 
 TEST_CASE("recorder: host memory that changes while a step in flight may read it is found") {

@@ -47,7 +47,7 @@ static_assert(
 static_assert(test::kAlike<decltype(DriverTable::streamEndCapture), decltype(&cuStreamEndCapture)>);
 static_assert(test::kAlike<decltype(DriverTable::eventCreate), decltype(&cuEventCreate)>);
 static_assert(test::kAlike<decltype(DriverTable::eventDestroy), decltype(&cuEventDestroy_v2)>);
-static_assert(test::kAlike<decltype(DriverTable::eventRecord), decltype(&cuEventRecord)>);
+static_assert(test::kAlike<decltype(DriverTable::eventRecord), decltype(&cuEventRecordWithFlags)>);
 static_assert(test::kAlike<decltype(DriverTable::eventSynchronize), decltype(&cuEventSynchronize)>);
 static_assert(test::kAlike<decltype(DriverTable::eventElapsedTime), decltype(&cuEventElapsedTime)>);
 static_assert(
@@ -56,6 +56,8 @@ static_assert(test::kAlike<decltype(DriverTable::graphUpload), decltype(&cuGraph
 static_assert(test::kAlike<decltype(DriverTable::graphLaunch), decltype(&cuGraphLaunch)>);
 static_assert(test::kAlike<decltype(DriverTable::graphDestroy), decltype(&cuGraphDestroy)>);
 static_assert(test::kAlike<decltype(DriverTable::graphExecDestroy), decltype(&cuGraphExecDestroy)>);
+static_assert(kEventRecordDefault == unsigned(CU_EVENT_RECORD_DEFAULT));
+static_assert(kEventRecordExternal == unsigned(CU_EVENT_RECORD_EXTERNAL));
 static_assert(int(kSuccess) == int(CUDA_SUCCESS));
 static_assert(int(kErrorInvalidValue) == int(CUDA_ERROR_INVALID_VALUE));
 static_assert(int(kErrorOutOfMemory) == int(CUDA_ERROR_OUT_OF_MEMORY));

@@ -199,10 +199,16 @@ void Recorder::reach(const Clock &clock) {
   });
 }
 
-void Recorder::record(void *event, void *stream) {
+void Recorder::record(void *event, void *stream, bool isExternal) {
   size_t index = indexOf(stream);
   if (!objects_.contains(event))
     return fault("records an event that does not exist");
+  if (isExternal) {
+    if (!isInCapture(index, "recording an event"))
+      return fault("an external record outside of a capture");
+    capture_->steps.push_back({Step::RecordExternal, index, event, {}});
+    return;
+  }
   if (isInCapture(index, "recording an event")) {
     events_[event] = {Clock(streams_.size()), capture_.get()};
     capture_->steps.push_back({Step::Record, index, event, {}});
@@ -283,22 +289,33 @@ void Recorder::launch(void *graph, void *stream) {
     return fault("launches a graph during a capture");
   join(clocks_[index], clocks_[0]);
   std::map<void *, Clock> events;
-  Clock begin = clocks_[index];
+  const std::vector<Clock> before = clocks_;
   std::vector<char> seen(streams_.size());
+  // The streams of the capture are branches of the graph. They are not ordered with what the
+  // streams themselves hold; only the time of their own operations goes on.
+  auto set = [&](size_t stream, const Clock &to) {
+    const uint64_t own = clocks_[stream][stream];
+    clocks_[stream] = to;
+    clocks_[stream][stream] = own;
+  };
   for (const Step &step : graphs_.at(graph)->steps) {
     Clock &clock = clocks_[step.stream];
-    if (!std::exchange(seen[step.stream], char(1)))
-      join(clock, begin);
+    if (!std::exchange(seen[step.stream], char(1)) && step.stream != index)
+      set(step.stream, before[index]);
     if (step.kind == Step::Run)
       execute(step.stream, step.operation);
     else if (step.kind == Step::Record)
       events[step.event] = clock;
+    else if (step.kind == Step::RecordExternal)
+      events_[step.event] = {clock, nullptr};
     else
       join(clock, events.at(step.event));
   }
   for (size_t i = 0; i < seen.size(); ++i)
-    if (seen[i])
+    if (seen[i] && i != index) {
       join(clocks_[index], clocks_[i]);
+      set(i, before[i]);
+    }
 }
 
 // -- accesses -------------------------------------------------------------------------------------

@@ -74,7 +74,8 @@ public:
   void enqueue(void *stream, DeviceOperation operation);
   void synchronize(void *stream);
   void await(void *event);
-  void record(void *event, void *stream);
+  // `isExternal`: in a capture, each launch of the graph records the event.
+  void record(void *event, void *stream, bool isExternal);
   void wait(void *event, void *stream);
   // The time between two events outside captures. Every operation takes a millisecond; operations
   // of another stream count only where the stream of an event waits for them.
@@ -104,7 +105,7 @@ private:
   };
   // What is recorded in a capture.
   struct Step {
-    enum Kind { Run, Record, Wait } kind;
+    enum Kind { Run, Record, RecordExternal, Wait } kind;
     size_t stream;
     void *event;
     DeviceOperation operation;

@@ -153,9 +153,9 @@ void addGraphs(DriverTable &t) {
   };
   t.eventCreate = [](EventRef *e, unsigned) { return make("eventCreate", "event", e); };
   t.eventDestroy = [](EventRef e) { return unmake("eventDestroy", "event", e); };
-  t.eventRecord = [](EventRef event, Stream stream) {
+  t.eventRecord = [](EventRef event, Stream stream, unsigned flags) {
     the().count("eventRecord");
-    return the().record(event, stream), kSuccess;
+    return the().record(event, stream, flags == kEventRecordExternal), kSuccess;
   };
   t.eventSynchronize = [](EventRef event) {
     the().count("eventSynchronize");

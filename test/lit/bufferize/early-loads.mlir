@@ -1,0 +1,24 @@
+// On GPUs, an input of a step with one micro-batch keeps its memory throughout the step, so that the next one can be loaded as soon as it is read.
+// RUN: cleave-opt %s --split-input-file --cleave-bufferize | FileCheck %s
+
+// CHECK: program.buffer input "x" {{.*}} live 0 to 4
+// CHECK: program.load_input early %{{.*}}
+module attributes {program.device = "cuda"} {
+  func.func @step(%x: tensor<8x8xf32> {graph.name = "x", graph.role = "input"}) -> (tensor<8x8xf32> {graph.name = "y", graph.role = "output"}) {
+    %a = graph.dot_general %x, %x batch [] x [] contract [1] x [0] : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+    %y = graph.dot_general %a, %a batch [] x [] contract [1] x [0] : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+    return %y : tensor<8x8xf32>
+  }
+}
+
+// -----
+
+// CHECK: program.buffer input "x" {{.*}} live 0 to 1
+// CHECK-NOT: early
+module {
+  func.func @step(%x: tensor<8x8xf32> {graph.name = "x", graph.role = "input"}) -> (tensor<8x8xf32> {graph.name = "y", graph.role = "output"}) {
+    %a = graph.dot_general %x, %x batch [] x [] contract [1] x [0] : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+    %y = graph.dot_general %a, %a batch [] x [] contract [1] x [0] : tensor<8x8xf32>, tensor<8x8xf32> -> tensor<8x8xf32>
+    return %y : tensor<8x8xf32>
+  }
+}
