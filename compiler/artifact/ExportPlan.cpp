@@ -218,6 +218,8 @@ private:
     setOperand(*out.mutable_out(), matmul.getOut(), matmul.getOutView());
     out.set_accumulate(matmul.getAccumulate());
     out.set_tf32(matmul.getTf32());
+    if (Value bias = matmul.getBias())
+      out.add_bias(number(bias));
     if (Value workspace = matmul.getWorkspace())
       out.add_workspace(number(workspace));
   }

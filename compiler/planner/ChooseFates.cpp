@@ -8,7 +8,10 @@ namespace cleave::planner {
 
 double secondsAgain(Costs &costs, const Decisions &decisions, int index) {
   const StepModel &model = costs.model();
-  const Op &op = model.ops[index];
+  Op op = model.ops[index];
+  // A group that a product computes (passes/bufferize/ProductBias.h) has a kernel where it runs
+  // again without the product, which has two readers then.
+  op.hasKernel |= op.group != nullptr;
   const OpChoice choice = choiceOf(op, decisions.ops[index]);
   double seconds = costs.kernels(op, choice);
   double changes = costs.resolve(op, choice);

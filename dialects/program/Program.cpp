@@ -169,6 +169,9 @@ LogicalResult MatmulOp::verify() {
       return emitOpError() << "has the view " << view << " of buffer " << view.getBuffer()
                            << ", expected buffer " << i;
   }
+  if (const int64_t stride = getOutView().getStrides().back();
+      getBias() && getN() != 1 && stride != 1)
+    return emitOpError() << "has a bias and columns " << stride << " elements apart, expected 1";
   return success();
 }
 

@@ -196,21 +196,24 @@ def Program_MatmulOp : Program_Instruction<"matmul",
     "`out[batch…, m, n] = sum over k of lhs[batch…, m, k] * rhs[batch…, k, n]`; with `accumulate`, "
     "the sum is added to `out`. `batch` are the sizes of the batch dims. The views have one stride "
     "per batch dim and two for the matrix; their `buffer` is 0 for lhs, 1 for rhs, 2 for out. "
-    "`workspace` is memory for the library's algorithm. With `tf32`, factors of type f32 may be rounded "
+    "`bias` begins with one element of the type of `out` per column, which is added to every sum before it is "
+    "rounded. `workspace` is memory for the library's algorithm. With `tf32`, factors of type f32 may be rounded "
     "to 10 bits of mantissa.",
     "program.matmul %a <0 at 0 by [4, 1]>, %b <1 at 0 by [1, 4]> to %c <2 at 0 by [4, 1]>\n"
     "          batch [] m 4 n 4 k 4",
     "    (C2) Each view has one stride per batch dim and two for the matrix.\n"
-    "    (C3) The views have the buffers 0, 1 and 2.\n"> {
+    "    (C3) The views have the buffers 0, 1 and 2.\n"
+    "    (C4) With `bias`, the last stride of `out` is 1, unless n is 1.\n", [AttrSizedOperandSegments]> {
   let summary = "Batched matrix product of strided views";
   let arguments = (ins Program_Reads<>:$lhs, Program_Reads<>:$rhs, Program_Writes<>:$out,
+                       Program_Reads<Optional<Program_BufferType>>:$bias,
                        Program_Writes<Optional<Program_BufferType>>:$workspace,
                        DenseI64ArrayAttr:$batch, I64Attr:$m, I64Attr:$n, I64Attr:$k,
                        Program_ViewAttr:$lhs_view, Program_ViewAttr:$rhs_view,
                        Program_ViewAttr:$out_view, UnitAttr:$accumulate, UnitAttr:$tf32);
   let assemblyFormat = [{
-    $lhs $lhs_view `,` $rhs $rhs_view `to` $out $out_view (`workspace` $workspace^)?
-    `batch` $batch `m` $m `n` $n `k` $k attr-dict
+    $lhs $lhs_view `,` $rhs $rhs_view `to` $out $out_view (`bias` $bias^)?
+    (`workspace` $workspace^)? `batch` $batch `m` $m `n` $n `k` $k attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -22,6 +22,7 @@ std::optional<MatmulForm> matmulForm(graph::DotGeneralOp dot, const View &lhs, c
                     form->m,
                     form->n,
                     form->k,
+                    form->isSwapped,
                     on(left, form->lhs),
                     on(right, form->rhs),
                     on(out, form->out)};

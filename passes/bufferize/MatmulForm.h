@@ -11,7 +11,8 @@ namespace cleave::bufferize {
 struct MatmulForm {
   llvm::SmallVector<int64_t> batch;
   int64_t m = 1, n = 1, k = 1;
-  View lhs, rhs, out; // one stride per batch dim, then two for the matrix; `shape` is not used
+  bool isSwapped = false; // as in cost::ProductForm
+  View lhs, rhs, out;     // one stride per batch dim, then two for the matrix; `shape` is not used
 };
 
 // The dims of the op.

@@ -189,22 +189,26 @@ void ProgramBuilder::copy(const View &from, const View &to) {
     return view.offset == 0 && view.isDense() && view.size() == elementsOf(view.buffer);
   };
   const int64_t bytes = from.size() * bytesOf(elementOf(from.buffer));
-  if (isWhole(from) && isWhole(to)) {
+  auto type = RankedTensorType::get(from.shape, elementOf(from.buffer)),
+       toType = RankedTensorType::get(to.shape, elementOf(to.buffer));
+  if (type == toType && isWhole(from) && isWhole(to)) {
     copies_[add<program::CopyOp>(from.buffer, to.buffer)] = bytes;
     return;
   }
-  auto type = RankedTensorType::get(from.shape, elementOf(from.buffer));
   OpBuilder detached(b_.getContext());
   Block block;
   Value operand = block.addArgument(type, loc_);
-  OperationState state(loc_, graph::FusionOp::getOperationName(), operand, type, {});
+  OperationState state(loc_, graph::FusionOp::getOperationName(), operand, toType, {});
   Region *region = state.addRegion();
   Operation *fusion = detached.create(state);
   Block *body = new Block();
   region = &fusion->getRegion(0);
   region->push_back(body);
   detached.setInsertionPointToEnd(body);
-  graph::YieldOp::create(detached, loc_, body->addArgument(type, loc_));
+  Value value = body->addArgument(type, loc_);
+  if (type != toType)
+    value = graph::CastOp::create(detached, loc_, toType, value);
+  graph::YieldOp::create(detached, loc_, value);
   copies_[launch(fusion, from, to)] = bytes;
   fusion->destroy();
 }

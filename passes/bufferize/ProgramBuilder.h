@@ -76,7 +76,8 @@ public:
   // element.
   program::LaunchOp launch(mlir::Operation *op, llvm::ArrayRef<View> operands,
                            llvm::ArrayRef<View> results, mlir::Value extra = {});
-  // Copies elements between equally shaped views; without an instruction if these are one place.
+  // Copies elements between equally shaped views, converted to the type of `to`; without an
+  // instruction if these are one place.
   void copy(const View &from, const View &to);
   void fill(mlir::Value buffer, double value);
 
@@ -101,7 +102,7 @@ public:
   }
   // The number of the step's result that an instruction returns; -1: of none.
   int resultOf(mlir::Operation *instruction) const { return sources_.lookup(instruction).result; }
-  // The bytes that an instruction added by copy() copies; 0 for other ones.
+  // The bytes that an instruction added by copy() reads; 0 for other ones.
   int64_t copiedBytes(mlir::Operation *instruction) const { return copies_.lookup(instruction); }
 
   // To be called after the last instruction: sets the first and last position of every buffer and

@@ -325,6 +325,8 @@ void StepLowering::lowerConstant(graph::ConstantOp op) {
 // -- computation ----------------------------------------------------------------------------------
 
 void StepLowering::lowerFusion(graph::FusionOp op) {
+  if (views_.contains(op.getResult(0))) // a product has computed it
+    return;
   SmallVector<View> operands, results;
   for (Value operand : op.getOperands())
     operands.push_back(viewOf(operand));
@@ -355,8 +357,32 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
     setView(result, view);
 }
 
+// Where the group would write, others may read until it runs; and a destination of the product has
+// an order of its own.
+std::optional<ProductBias> StepLowering::biasOf(graph::DotGeneralOp op) {
+  std::optional<ProductBias> added = isForGpus_ ? productBias(op) : std::nullopt;
+  if (!added || !views_.contains(added->bias) || destinations_.contains(op.getResult()))
+    return std::nullopt;
+  auto destination = destinations_.find(added->sum);
+  const bool isReplacement =
+      destination != destinations_.end() && persistent_.contains(destination->second.buffer);
+  return isReplacement ? std::nullopt : added;
+}
+
+Value StepLowering::wholeBufferOf(Value value, Type element) {
+  const View from = viewOf(value);
+  if (ProgramBuilder::elementOf(from.buffer) == element)
+    return wholeViewOf(value).buffer;
+  const View to = View::dense(
+      program_.addBuffer("dense", program::Role::Workspace, element, from.shape), from.shape);
+  program_.copy(from, to);
+  return to.buffer;
+}
+
 void StepLowering::lowerDot(graph::DotGeneralOp op) {
-  View lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs()), out = resultView(op.getResult());
+  const std::optional<ProductBias> added = biasOf(op);
+  Value result = added ? added->sum : op.getResult();
+  View lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs()), out = resultView(result);
   const cost::ProductCopies copies =
       cost::productCopies(productDims(op), lhs.strided(), rhs.strided(), out.strided());
   strided_[op] = {orderOf(lhs), orderOf(rhs), orderOf(out)};
@@ -364,23 +390,30 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
     lhs = copyToDense(lhs);
   if (copies.rhs)
     rhs = copyToDense(rhs);
-  View target = copies.out ? newBuffer(op.getResult(), ".dense") : out;
+  View target = copies.out ? newBuffer(result, ".dense") : out;
   if (copies.grouped) {
     lhs = copyGrouped(lhs, op.getLhsBatch(), op.getLhsContracting());
     rhs = copyGrouped(rhs, op.getRhsBatch(), op.getRhsContracting());
   }
   std::optional<MatmulForm> form = matmulForm(op, lhs, rhs, target);
   assert(form && "operands whose contracting dims come last, in one order, have a form");
+  // The columns of the form must be those of the op, and lie side by side.
+  Value bias;
+  if (added && !form->isSwapped && form->n == viewOf(added->bias).size() &&
+      form->out.strides.back() == 1)
+    bias = wholeBufferOf(added->bias, graph::elementTypeOf(result));
   auto number = [&](int64_t value) { return program_.builder().getI64IntegerAttr(value); };
   Value workspace = newWorkspace(productWorkspace(target.size()));
-  program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer, workspace,
-                                  program_.builder().getDenseI64ArrayAttr(form->batch),
+  program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer, bias,
+                                  workspace, program_.builder().getDenseI64ArrayAttr(form->batch),
                                   number(form->m), number(form->n), number(form->k),
                                   form->lhs.attribute(0), form->rhs.attribute(1),
                                   form->out.attribute(2), UnitAttr(), tf32For(lhs));
   if (!(target == out))
     program_.copy(target, out);
   setView(op.getResult(), out);
+  if (bias)
+    setView(result, out);
 }
 
 template <typename Op>

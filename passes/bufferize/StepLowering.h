@@ -9,6 +9,7 @@
 #include "dialects/graph/Attention.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/bufferize/ProductBias.h"
 #include "passes/bufferize/ProgramBuilder.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -92,6 +93,10 @@ private:
   void lowerAccumulate(graph::AccumulateOp op);
   void lowerFusion(graph::FusionOp op);
   void lowerDot(graph::DotGeneralOp op);
+  // On GPUs the bias that the product may add; it lies in memory when the product runs.
+  std::optional<ProductBias> biasOf(graph::DotGeneralOp op);
+  // A dense buffer of the elements, converted to this type.
+  mlir::Value wholeBufferOf(mlir::Value value, mlir::Type element);
   mlir::LogicalResult lowerConvolution(mlir::Operation *op);
   void lowerAttention(graph::AttentionOp op);
   void lowerAttentionGrad(graph::AttentionGradOp op);

@@ -85,7 +85,8 @@ private:
       op.hasKernel = true;
   }
 
-  // Replaces copies that depend on the shapes of blocks by what decides on them.
+  // Replaces copies that depend on the shapes of blocks by what decides on them. A product copies
+  // whole operands or results so; the conversion of its bias is a share of the result, and stays.
   void readOrders(Operation *op, planner::Op &plain) {
     plain.product.reset();
     plain.copiesBehindProducer = false;
@@ -96,7 +97,7 @@ private:
     if (auto dot = dyn_cast<graph::DotGeneralOp>(op); dot && orders.size() == 3) {
       plain.product = {productDims(dot), orders[0], orders[1], orders[2]};
       llvm::erase_if(plain.moves, [](const planner::Move &move) {
-        return move.kind == planner::Move::Kind::Copy;
+        return move.kind == planner::Move::Kind::Copy && move.share == 1;
       });
     } else if (isa<graph::ReshapeOp>(op) && orders.size() == 1) {
       plain.copiesBehindProducer =

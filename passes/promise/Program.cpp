@@ -10,7 +10,8 @@
 //  P5  Every instruction uses buffers that are alive.
 //  P6  A launch names a kernel of the module and gives it as many buffers as it has; the kernel's
 //      tensors lie inside them.
-//  P7  The operands of matmuls, convolutions and attentions lie inside their buffers.
+//  P7  The operands of matmuls, convolutions and attentions lie inside their buffers. The bias of a
+//      matmul has the type of its result.
 //  P8  A copy has two buffers of equal size.
 //  P9  A collective acts on axes of the mesh, and the number of elements that it receives follows
 //      from the number that it sends.
@@ -273,6 +274,15 @@ private:
     if (failed(checkOperand("lhs", op.getLhs(), op.getLhsView(), m, k)) ||
         failed(checkOperand("rhs", op.getRhs(), op.getRhsView(), k, n)))
       return failure();
+    if (Value bias = op.getBias()) {
+      Type element = typeOf(op.getOut()).getElementType();
+      if (typeOf(bias).getElementType() != element)
+        return broken(op, kProgramPhase, "P7")
+               << "has a bias of " << typeOf(bias).getElementType() << ", expected " << element;
+      if (failed(checkView(op, "P7", "bias", program::denseView(op.getContext(), 0, {n}), {n},
+                           element, bias)))
+        return failure();
+    }
     return checkOperand("out", op.getOut(), op.getOutView(), m, n);
   }
 

@@ -54,6 +54,8 @@ void collectMatmul(const plan::Matmul &matmul, Collector &to) {
   };
   to.read(matmul.lhs().buffer(), reach(matmul.lhs(), matmul.m(), matmul.k()));
   to.read(matmul.rhs().buffer(), reach(matmul.rhs(), matmul.k(), matmul.n()));
+  for (uint32_t bias : matmul.bias())
+    to.read(bias, uint64_t(std::max<int64_t>(0, matmul.n())));
   uint64_t out = reach(matmul.out(), matmul.m(), matmul.n());
   matmul.accumulate() ? to.update(matmul.out().buffer(), out)
                       : to.write(matmul.out().buffer(), out);

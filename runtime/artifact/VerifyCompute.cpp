@@ -174,6 +174,23 @@ static Status verifyTf32(const ProgramView &view, bool tf32, uint32_t factor) {
                               dtypeName(buffer.dtype()), ", expected f32");
 }
 
+static Status verifyBias(const ProgramView &view, const plan::Matmul &matmul) {
+  if (matmul.bias().empty())
+    return Status::ok();
+  if (matmul.bias_size() > 1)
+    return Status::defect("it has ", matmul.bias_size(), " biases, expected at most one");
+  const uint32_t bias = matmul.bias(0), out = matmul.out().buffer();
+  if (at(view, bias).dtype() != at(view, out).dtype())
+    return Status::defect("its bias ", quoted(view, bias), " is ",
+                          dtypeName(at(view, bias).dtype()), ", expected ",
+                          dtypeName(at(view, out).dtype()), " as its out ", quoted(view, out));
+  const int64_t stride = matmul.out().strides(matmul.batch_size() + 1);
+  if (matmul.n() > 1 && stride != 1)
+    return Status::defect("the columns of its out ", quoted(view, out), " are ", stride,
+                          " elements apart, expected 1, since it has a bias");
+  return Status::ok();
+}
+
 Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul) {
   std::vector<int64_t> sizes(matmul.batch().begin(), matmul.batch().end());
   sizes.resize(sizes.size() + 2);
@@ -194,10 +211,13 @@ Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul) {
       verifyProduct(view, matmul.lhs().buffer(), matmul.rhs().buffer(), matmul.out().buffer()));
   CLEAVE_TRY(verifyTf32(view, matmul.tf32(), matmul.lhs().buffer()));
   CLEAVE_TRY(verifyWork(view, matmul));
-  for (const plan::StridedOperand *operand : {&matmul.lhs(), &matmul.rhs()})
-    if (shareBytes(at(view, operand->buffer()), at(view, matmul.out().buffer())))
+  CLEAVE_TRY(verifyBias(view, matmul));
+  std::vector<uint32_t> read{matmul.lhs().buffer(), matmul.rhs().buffer()};
+  read.insert(read.end(), matmul.bias().begin(), matmul.bias().end());
+  for (uint32_t operand : read)
+    if (shareBytes(at(view, operand), at(view, matmul.out().buffer())))
       return Status::defect("its out ", quoted(view, matmul.out().buffer()),
-                            " overlaps its operand ", quoted(view, operand->buffer()));
+                            " overlaps its operand ", quoted(view, operand));
   return Status::ok();
 }
 

@@ -54,6 +54,7 @@ struct MatmulOperands {
   const void *lhs;
   const void *rhs;
   void *out;
+  const void *bias = nullptr; // of outDtype; null: none
   Workspace workspace = {};
 };
 

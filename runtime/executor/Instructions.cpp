@@ -144,12 +144,14 @@ device::Workspace workspaceOf(const ExecutionContext &context, const List &list)
 }
 
 PreparedAction prepareMatmul(const ExecutionContext &context, const plan::Matmul &matmul) {
-  device::MatmulOperands operands{.dtype = dtypeOf(bufferAt(context, matmul.lhs().buffer())),
-                                  .outDtype = dtypeOf(bufferAt(context, matmul.out().buffer())),
-                                  .lhs = addressOf(context, matmul.lhs().buffer()),
-                                  .rhs = addressOf(context, matmul.rhs().buffer()),
-                                  .out = addressOf(context, matmul.out().buffer()),
-                                  .workspace = workspaceOf(context, matmul.workspace())};
+  device::MatmulOperands operands{
+      .dtype = dtypeOf(bufferAt(context, matmul.lhs().buffer())),
+      .outDtype = dtypeOf(bufferAt(context, matmul.out().buffer())),
+      .lhs = addressOf(context, matmul.lhs().buffer()),
+      .rhs = addressOf(context, matmul.rhs().buffer()),
+      .out = addressOf(context, matmul.out().buffer()),
+      .bias = matmul.bias().empty() ? nullptr : addressOf(context, matmul.bias(0)),
+      .workspace = workspaceOf(context, matmul.workspace())};
   return context.device.matmul(matmul, operands);
 }
 

@@ -28,7 +28,7 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
       batch *= size;
     return concat(batch > 1 ? concat(batch, " x ") : "", matmul.m(), 'x', matmul.n(), 'x',
                   matmul.k(), matmul.accumulate() ? " added" : "", matmul.tf32() ? " tf32" : "",
-                  ": ");
+                  matmul.bias().empty() ? "" : " with bias", ": ");
   }
   case plan::Instruction::kConvolution:
     return std::string(instruction.convolution().channels_last() ? "channels last: " : "") +

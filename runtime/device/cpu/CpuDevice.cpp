@@ -155,7 +155,7 @@ public:
     int64_t elements = shape.m * shape.n;
     for (int64_t count : shape.batch)
       elements *= count;
-    if (elements == 0 || (shape.k == 0 && matmul.accumulate()))
+    if (elements == 0 || (shape.k == 0 && matmul.accumulate() && !operands.bias))
       return PreparedAction(std::make_unique<NoAction>());
     bool regular = isRegular(shape.lhs, shape.m, shape.k) &&
                    isRegular(shape.rhs, shape.k, shape.n) && isRegular(shape.out, shape.m, shape.n);

@@ -27,6 +27,13 @@ dnnl::memory::desc layoutOf(const MatmulShape &shape, int64_t rows, int64_t colu
   return dnnl::memory::desc(dims, type, steps);
 }
 
+// One row, for all rows of all results.
+dnnl::memory::desc rowOf(const MatmulShape &shape, dnnl::memory::data_type type) {
+  Dims dims(shape.batch.size() + 2, 1), steps(dims.size(), shape.n);
+  dims.back() = shape.n, steps.back() = 1;
+  return dnnl::memory::desc(dims, type, steps);
+}
+
 } // namespace
 
 PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
@@ -36,6 +43,8 @@ PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
     auto lhs = layoutOf(shape, shape.m, shape.k, shape.lhs, type);
     auto rhs = layoutOf(shape, shape.k, shape.n, shape.rhs, type);
     auto out = layoutOf(shape, shape.m, shape.n, shape.out, outType);
+    const dnnl::memory::desc bias =
+        operands.bias ? rowOf(shape, outType) : dnnl::memory::desc(); // none
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
     if (accumulate) {
@@ -43,7 +52,8 @@ PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
       sum.append_sum(1.0f);
       attributes.set_post_ops(sum);
     }
-    dnnl::matmul::primitive_desc how(dnnl::matmul::desc(lhs, rhs, out), attributes, cpuEngine());
+    dnnl::matmul::primitive_desc how(dnnl::matmul::desc(lhs, rhs, bias, out), attributes,
+                                     cpuEngine());
 
     auto action = std::make_unique<DnnlAction>();
     auto at = [](const dnnl::memory::desc &layout, const void *data) {
@@ -54,6 +64,8 @@ PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
         {DNNL_ARG_WEIGHTS, at(rhs, operands.rhs)},
         {DNNL_ARG_DST, at(out, operands.out)},
         {DNNL_ARG_SCRATCHPAD, action->inScratch(how.scratchpad_desc())}};
+    if (operands.bias)
+      arguments.emplace(DNNL_ARG_BIAS, at(bias, operands.bias));
     action->add(dnnl::matmul(how), std::move(arguments));
     action->reserve(scratch);
     return PreparedAction(std::move(action));

@@ -19,7 +19,8 @@ public:
   PlainMatmul(const MatmulShape &shape, bool accumulate, const MatmulOperands &operands)
       : shape_(shape), accumulate_(accumulate), lhs_(static_cast<const Stored *>(operands.lhs)),
         rhs_(static_cast<const Stored *>(operands.rhs)),
-        out_(static_cast<StoredOut *>(operands.out)) {}
+        out_(static_cast<StoredOut *>(operands.out)),
+        bias_(static_cast<const StoredOut *>(operands.bias)) {}
 
   Status run() override {
     int64_t rows = shape_.m;
@@ -61,6 +62,8 @@ private:
       for (int64_t n = 0; n < count; ++n)
         sums[n] += static_cast<Value>(factor * Format::load(from[n * shape_.rhs[c]]));
     }
+    for (int64_t n = 0; bias_ && n < count; ++n)
+      sums[n] += Out::load(bias_[first + n]);
     for (int64_t n = 0; n < count; ++n)
       out[(first + n) * shape_.out[c]] = Out::store(sums[n]);
   }
@@ -69,6 +72,7 @@ private:
   bool accumulate_;
   const Stored *lhs_, *rhs_;
   StoredOut *out_;
+  const StoredOut *bias_; // null: none
 };
 
 } // namespace

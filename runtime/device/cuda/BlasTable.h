@@ -43,7 +43,9 @@ constexpr int32_t kOpN = 0, kOpT = 1;
 // cublasLtMatrixLayoutAttribute_t
 constexpr int kLayoutBatchCount = 5, kLayoutBatchStride = 6;
 // cublasLtMatmulDescAttributes_t
-constexpr int kDescTransA = 3, kDescTransB = 4;
+constexpr int kDescTransA = 3, kDescTransB = 4, kDescEpilogue = 7, kDescBiasPointer = 8;
+// cublasLtEpilogue_t
+constexpr int32_t kEpilogueBias = 4;
 // cublasLtMatmulPreferenceAttributes_t
 constexpr int kPreferenceWorkspace = 1, kPreferenceAlignmentA = 5, kPreferenceAlignmentB = 6,
               kPreferenceAlignmentC = 7, kPreferenceAlignmentD = 8;

@@ -23,11 +23,14 @@ struct Matrix {
   }
 };
 
-// One call: out = a b, per batch index; out += a b if it accumulates.
+// One call: out = a b, per batch index; out += a b if it accumulates. Unless it is null, `bias` has
+// an element of the type of `out` for each column of `out`, and for each row after byColumns(); it
+// is added to all elements of the column or row.
 struct Product {
   Matrix a, b, out;
   int64_t batch;
   bool accumulates;
+  const char *bias;
 };
 
 std::string stridesText(const Matrix &m) {
@@ -106,6 +109,7 @@ public:
                                                    sizeof a->operation)));
     CLEAVE_TRY(check(table_.matmulDescSetAttribute(desc_, blas::kDescTransB, &b->operation,
                                                    sizeof b->operation)));
+    CLEAVE_TRY(setBias());
     CLEAVE_TRY(createLayout(a_, product_.a, *a));
     CLEAVE_TRY(createLayout(b_, product_.b, *b));
     CLEAVE_TRY(createLayout(out_, product_.out, *out));
@@ -131,6 +135,17 @@ private:
     return error == blas::kSuccess
                ? Status::ok()
                : Status::defect("cuBLASLt refuses a description: status ", error);
+  }
+
+  // The library adds the bias to the columns of a result that lies by columns.
+  Status setBias() {
+    if (!product_.bias)
+      return Status::ok();
+    const int32_t epilogue = blas::kEpilogueBias;
+    CLEAVE_TRY(check(
+        table_.matmulDescSetAttribute(desc_, blas::kDescEpilogue, &epilogue, sizeof epilogue)));
+    return check(table_.matmulDescSetAttribute(desc_, blas::kDescBiasPointer, &product_.bias,
+                                               sizeof product_.bias));
   }
 
   Status createLayout(blas::Layout &layout, const Matrix &matrix, const Stored &stored) {
@@ -234,7 +249,8 @@ std::vector<Product> productsOf(const plan::Matmul &matmul, const MatmulOperands
        {start(operands.out, operands.outDtype, matmul.out().offset()), rows.size, matmul.n(),
         rows.out, matmul.out().strides(at + 1), inner.out, operands.outDtype},
        inner.size,
-       matmul.accumulate()}};
+       matmul.accumulate(),
+       static_cast<const char *>(operands.bias)}};
   for (const MatmulDim &dim : dims) {
     std::vector<Product> more;
     for (const Product &product : products)
@@ -249,13 +265,13 @@ std::vector<Product> productsOf(const plan::Matmul &matmul, const MatmulOperands
   return products;
 }
 
-// The same product with a result that lies by columns.
+// The same product with a result that lies by columns; the columns of one with a bias are its rows.
 Product byColumns(const Product &product) {
   auto out = storedAs(product.out);
-  if (!out || out->operation == blas::kOpN)
+  if (!product.bias && (!out || out->operation == blas::kOpN))
     return product;
-  return {product.b.transposed(), product.a.transposed(), product.out.transposed(), product.batch,
-          product.accumulates};
+  return {product.b.transposed(), product.a.transposed(), product.out.transposed(),
+          product.batch,          product.accumulates,    product.bias};
 }
 
 Matrix rowsOf(Matrix m, int64_t begin, int64_t count) {
@@ -279,9 +295,10 @@ bool isOdd(DType dtype, int64_t extent, int64_t stride, int64_t other) {
          other % kChunk == 0;
 }
 
-// The product in parts whose long extents are multiples of 16 bytes, but for the last few elements.
-// cuBLASLt chooses kernels by extents, too: on an H200, a product over 50257 elements takes seven
-// times as long as one over 50256, although their rows lie 50304 elements apart.
+// A product that comes from byColumns(), in parts whose long extents are multiples of 16 bytes, but
+// for the last few elements. cuBLASLt chooses kernels by extents, too: on an H200, a product over
+// 50257 elements takes seven times as long as one over 50256, although their rows lie 50304
+// elements apart.
 std::vector<Product> wholeChunks(const Product &p) {
   auto whole = [](int64_t extent) { return extent / kChunk * kChunk; };
   auto both = [](const Product &first, const Product &second) {
@@ -293,27 +310,40 @@ std::vector<Product> wholeChunks(const Product &p) {
   if (isOdd(p.a.dtype, m, p.a.rowStride, p.a.columnStride) ||
       isOdd(p.out.dtype, m, p.out.rowStride, p.out.columnStride)) {
     auto part = [&](int64_t begin, int64_t count) {
-      return Product{rowsOf(p.a, begin, count), p.b, rowsOf(p.out, begin, count), p.batch,
-                     p.accumulates};
+      return Product{rowsOf(p.a, begin, count),
+                     p.b,
+                     rowsOf(p.out, begin, count),
+                     p.batch,
+                     p.accumulates,
+                     p.bias ? p.bias + begin * byteSize(p.out.dtype) : nullptr};
     };
     return both(part(0, whole(m)), part(whole(m), m % kChunk));
   }
   if (isOdd(p.b.dtype, n, p.b.columnStride, p.b.rowStride) ||
       isOdd(p.out.dtype, n, p.out.columnStride, p.out.rowStride)) {
     auto part = [&](int64_t begin, int64_t count) {
-      return Product{p.a, columnsOf(p.b, begin, count), columnsOf(p.out, begin, count), p.batch,
-                     p.accumulates};
+      return Product{p.a,
+                     columnsOf(p.b, begin, count),
+                     columnsOf(p.out, begin, count),
+                     p.batch,
+                     p.accumulates,
+                     p.bias};
     };
     return both(part(0, whole(n)), part(whole(n), n % kChunk));
   }
   if (isOdd(p.a.dtype, k, p.a.columnStride, p.a.rowStride) ||
       isOdd(p.b.dtype, k, p.b.rowStride, p.b.columnStride)) {
-    auto part = [&](int64_t begin, int64_t count, bool accumulates) {
-      return Product{columnsOf(p.a, begin, count), rowsOf(p.b, begin, count), p.out, p.batch,
-                     accumulates};
+    auto part = [&](int64_t begin, int64_t count, bool accumulates, const char *bias) {
+      return Product{columnsOf(p.a, begin, count),
+                     rowsOf(p.b, begin, count),
+                     p.out,
+                     p.batch,
+                     accumulates,
+                     bias};
     };
     // The few terms come first: a small sum is rounded in between.
-    return both(part(whole(k), k % kChunk, p.accumulates), part(0, whole(k), true));
+    return both(part(whole(k), k % kChunk, p.accumulates, nullptr),
+                part(0, whole(k), true, p.bias));
   }
   return {p};
 }
@@ -338,7 +368,7 @@ PreparedAction BlasProducts::prepare(const plan::Matmul &matmul, const MatmulOpe
   int64_t elements = matmul.m() * matmul.n();
   for (int64_t size : matmul.batch())
     elements *= size;
-  if (elements == 0 || (matmul.k() == 0 && matmul.accumulate()))
+  if (elements == 0 || (matmul.k() == 0 && matmul.accumulate() && !operands.bias))
     return PreparedAction(std::make_unique<NoAction>());
   if (matmul.k() == 0)
     return Status::userError("a product over a dim without elements, which cuBLASLt has not");

@@ -61,6 +61,18 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 
 // -----
 
+// program.matmul (C4)
+program.program <128 bytes, peak 128> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has a bias and columns 4 elements apart, expected 1}}
+    program.matmul %a <0 at 0 by [4, 1]>, %a <1 at 0 by [4, 1]> to %b <2 at 0 by [1, 4]> bias %a batch [] m 4 n 4 k 4
+  }
+}
+
+// -----
+
 // program.attention (C2)
 program.program <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0

@@ -22,6 +22,8 @@ program.program <192 bytes, peak 128> schedule [0, 0, 0, 1] {
     program.launch @k(%a, %b) writes [1]
     // CHECK-NEXT: program.matmul %[[A]] <0 at 0 by[2, 1]>, %[[A]] <1 at 0 by[1, 2]> to %{{.*}} <2 at 0 by[2, 1]> batch [] m 2 n 2 k 2
     program.matmul %a <0 at 0 by [2, 1]>, %a <1 at 0 by [1, 2]> to %b <2 at 0 by [2, 1]> batch [] m 2 n 2 k 2
+    // CHECK-NEXT: program.matmul %[[A]] <0 at 0 by[2, 1]>, %[[A]] <1 at 0 by[1, 2]> to %[[B:.*]] <2 at 0 by[2, 1]> bias %[[A]] workspace %[[B]] batch [] m 2 n 2 k 2
+    program.matmul %a <0 at 0 by [2, 1]>, %a <1 at 0 by [1, 2]> to %b <2 at 0 by [2, 1]> bias %a workspace %b batch [] m 2 n 2 k 2
     // CHECK-NEXT: program.collective all_reduce over [0] reduce 0(%{{.*}}) to(%{{.*}})
     program.collective all_reduce over [0] reduce 0 (%b) to (%b)
     // CHECK-NEXT: program.copy %{{.*}} to %[[A]]

@@ -134,6 +134,30 @@ program.program <192 bytes, peak 32> schedule [0, 0] {
 }
 
 // -----
+// P7: a bias that is shorter than a row
+program.program <192 bytes, peak 36> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 0 to 0
+  %c = program.buffer activation "c" tensor<1xf32> at 128 bytes 4 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P7: program.matmul has its bias at #program.view<0 at 0 by[1]> outside of buffer 'c' of 4 bytes}}
+    program.matmul %a <0 at 0 by [2, 1]>, %a <1 at 0 by [2, 1]> to %b <2 at 0 by [2, 1]> bias %c batch [] m 2 n 2 k 2
+  }
+}
+
+// -----
+// P7: a bias of another type than the result
+program.program <192 bytes, peak 36> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 0 to 0
+  %c = program.buffer activation "c" tensor<2xbf16> at 128 bytes 4 live 0 to 0
+  program.segment "micro" {
+    // expected-error @+1 {{program P7: program.matmul has a bias of 'bf16', expected 'f32'}}
+    program.matmul %a <0 at 0 by [2, 1]>, %a <1 at 0 by [2, 1]> to %b <2 at 0 by [2, 1]> bias %c batch [] m 2 n 2 k 2
+  }
+}
+
+// -----
 // P7: keys of an attention that end outside of their buffer
 program.program <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0

@@ -150,6 +150,8 @@ private:
           for (int64_t k = 0; k < p.k(); ++k)
             sum +=
                 element(p, p.lhs(), product, m, k).get() * element(p, p.rhs(), product, k, n).get();
+          for (uint32_t bias : p.bias())
+            sum += elementOf(bias, n).get();
           element(p, p.out(), product, m, n).set(sum);
         }
   }
@@ -182,7 +184,11 @@ private:
         operand.offset() + row * operand.strides(dims) + column * operand.strides(dims + 1);
     for (int dim = dims - 1; dim >= 0; product /= p.batch(dim--))
       offset += product % p.batch(dim) * operand.strides(dim);
-    const plan::Buffer &buffer = program_.buffers(static_cast<int>(operand.buffer()));
+    return elementOf(operand.buffer(), offset);
+  }
+
+  Element elementOf(uint32_t number, int64_t offset) {
+    const plan::Buffer &buffer = program_.buffers(static_cast<int>(number));
     const bool isLow = buffer.dtype() == plan::BF16;
     return {at(buffer) + offset * (isLow ? 2 : 4), isLow};
   }
@@ -296,7 +302,7 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
     }
     CHECK(copies <= 3 * gradients);
   }
-  SECTION("of a GPT in bf16 whose logits have a pitch") {
+  SECTION("of a GPT in bf16 whose logits have a pitch, and whose products add biases") {
     const plan::Plan plan = checkSteps(
         {"gpt2",
          "softmax-cross-entropy:logits",
@@ -306,6 +312,9 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
     CHECK(llvm::any_of(plan.programs(0).buffers(), [](const plan::Buffer &buffer) {
       return buffer.dtype() == plan::BF16 && buffer.shape_size() == 3 && buffer.shape(2) == 576;
     }));
+    CHECK(
+        llvm::any_of(plan.programs(0).segments(0).instructions(),
+                     [](const plan::Instruction &each) { return !each.matmul().bias().empty(); }));
   }
   SECTION("of a Llama in bf16 whose attention is the library's") {
     const plan::Plan plan =

@@ -1,5 +1,5 @@
-// The verifier on the signatures of kernels, on the amount of work, and on numbers out of range:
-// the valid plan with one violation.
+// The verifier on the signatures of kernels, on the amount of work, on biases, and on numbers out
+// of range: the valid plan with one violation.
 #include "runtime/artifact/Verify.h"
 #include "test/unit/runtime_artifact/ValidPlan.h"
 
@@ -160,5 +160,42 @@ TEST_CASE("costs are numbers of at least 0") {
     CHECK_THAT(brokenRule(predicted), Contains("step_seconds is"));
     kernel(flops).set_flops(value);
     CHECK_THAT(brokenRule(flops), Contains("its cost is"));
+  }
+}
+
+TEST_CASE("instructions: a bias has an element of the result's type for each of its columns") {
+  plan::Plan plan = validPlan();
+  plan::Matmul &matmul = *instruction(plan, Multiply).mutable_matmul();
+  plan::Program &program = *plan.mutable_programs(0);
+  addBuffer(program, "b", plan::ACTIVATION, 2048, {16}, Multiply, Multiply, -1);
+  plan::Buffer &bias = *program.mutable_buffers(program.buffers_size() - 1);
+  program.mutable_arenas(0)->set_bytes(2112), program.mutable_arenas(0)->set_peak_bytes(1664);
+  const uint32_t number = uint32_t(program.buffers_size() - 1);
+  matmul.add_bias(W);
+  SECTION("nothing broken") { CHECK(brokenRule(plan) == ""); }
+  SECTION("two of them") {
+    matmul.add_bias(W);
+    CHECK_THAT(brokenRule(plan), Contains("it has 2 biases, expected at most one"));
+  }
+  SECTION("too few elements") {
+    matmul.set_bias(0, Loss);
+    CHECK_THAT(brokenRule(plan), Contains("reaches byte 64 of buffer 'loss', which has 4"));
+  }
+  SECTION("another dtype") {
+    bias.set_dtype(plan::I32), matmul.set_bias(0, number);
+    CHECK_THAT(brokenRule(plan), Contains("its bias 'b' is i32, expected f32 as its out 'y'"));
+  }
+  SECTION("never written") {
+    matmul.set_bias(0, number);
+    CHECK_THAT(brokenRule(plan), Contains("it reads buffer 'b' before anything writes it"));
+  }
+  SECTION("the result itself") {
+    matmul.set_bias(0, Y);
+    CHECK_THAT(brokenRule(plan), Contains("its out 'y' overlaps its operand 'y'"));
+  }
+  SECTION("columns apart") {
+    matmul.mutable_out()->set_strides(0, 1), matmul.mutable_out()->set_strides(1, 4);
+    CHECK_THAT(brokenRule(plan),
+               Contains("the columns of its out 'y' are 4 elements apart, expected 1"));
   }
 }

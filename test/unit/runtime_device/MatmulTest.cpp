@@ -22,11 +22,31 @@ struct ProductCase {
   int64_t m, n, k;
   Operand lhs, rhs, out;
   bool accumulate = false;
+  bool hasBias = false;
 };
 
 // The cases: names and shapes.
-std::vector<ProductCase> products() {
+std::vector<ProductCase> productsWithBias() {
   return {
+      {"with a bias", {}, 33, 65, 17, {{17, 1}}, {{65, 1}}, {{65, 1}}, false, true},
+      {"accumulating with a bias", {}, 5, 7, 9, {{9, 1}}, {{7, 1}}, {{9, 1}}, true, true},
+      {"a batch with one bias",
+       {6},
+       8,
+       8,
+       4,
+       {{4, 24, 1}},
+       {{32, 8, 1}},
+       {{64, 8, 1}},
+       false,
+       true},
+      {"a row with a bias", {}, 1, 7, 9, {{9, 1}}, {{7, 1}}, {{7, 1}}, false, true},
+      {"a bias alone", {}, 3, 3, 0, {{1, 1}}, {{3, 1}}, {{3, 1}}, false, true},
+      {"a bias that accumulates alone", {}, 3, 3, 0, {{1, 1}}, {{3, 1}}, {{3, 1}}, true, true},
+  };
+}
+std::vector<ProductCase> products() {
+  std::vector<ProductCase> cases = {
       {"plain", {}, 5, 7, 9, {{9, 1}}, {{7, 1}}, {{7, 1}}},
       {"lhs transposed", {}, 5, 7, 9, {{1, 5}}, {{7, 1}}, {{7, 1}}},
       {"rhs transposed", {}, 5, 7, 9, {{9, 1}}, {{1, 9}}, {{7, 1}}},
@@ -75,6 +95,9 @@ std::vector<ProductCase> products() {
        {{9, 16, 7, 4, 1}},
        {{9, 16, 7, 4, 1}}},
   };
+  for (const ProductCase &c : productsWithBias())
+    cases.push_back(c);
+  return cases;
 }
 
 void fill(plan::StridedOperand *to, const Operand &from) {
@@ -105,7 +128,7 @@ template <typename T> std::vector<T> numbers(size_t count, int seed) {
 
 template <typename T>
 void expected(const ProductCase &c, const std::vector<T> &lhs, const std::vector<T> &rhs,
-              std::vector<T> &out) {
+              const std::vector<T> &bias, std::vector<T> &out) {
   int64_t count = 1;
   size_t r = c.batch.size();
   for (int64_t size : c.batch)
@@ -120,7 +143,7 @@ void expected(const ProductCase &c, const std::vector<T> &lhs, const std::vector
     for (int64_t m = 0; m < c.m; ++m)
       for (int64_t n = 0; n < c.n; ++n) {
         T &value = out[at[2] + m * c.out.strides[r] + n * c.out.strides[r + 1]];
-        double sum = c.accumulate ? value : T(0);
+        double sum = (c.accumulate ? value : T(0)) + (c.hasBias ? bias[n] : T(0));
         for (int64_t k = 0; k < c.k; ++k)
           sum += lhs[at[0] + m * c.lhs.strides[r] + k * c.lhs.strides[r + 1]] *
                  rhs[at[1] + k * c.rhs.strides[r] + n * c.rhs.strides[r + 1]];
@@ -132,11 +155,12 @@ void expected(const ProductCase &c, const std::vector<T> &lhs, const std::vector
 template <typename T> void check(DType dtype, int threads) {
   for (const ProductCase &c : products()) {
     INFO(c.name << ", " << name(dtype) << ", " << threads << " threads");
-    std::vector<T> lhs = numbers<T>(8192, 1), rhs = numbers<T>(8192, 2);
+    std::vector<T> lhs = numbers<T>(8192, 1), rhs = numbers<T>(8192, 2), bias = numbers<T>(65, 3);
     std::vector<T> out = numbers<T>(8192, 4), reference = out;
-    expected(c, lhs, rhs, reference);
+    expected(c, lhs, rhs, bias, reference);
     auto device = makeCpuDevice(threads);
-    MatmulOperands operands{dtype, dtype, lhs.data(), rhs.data(), out.data()};
+    MatmulOperands operands{dtype,      dtype,      lhs.data(),
+                            rhs.data(), out.data(), c.hasBias ? bias.data() : nullptr};
     PreparedAction action = device->matmul(matmulOf(c), operands);
     INFO(action.status().message());
     REQUIRE(action);
@@ -168,13 +192,15 @@ TEST_CASE("products of 16-bit floats are summed in f32 and stored as either type
       for (const ProductCase &c : products()) {
         INFO(c.name << ", " << name(dtype) << " to " << name(outDtype));
         std::vector<double> lhs = numbers<double>(8192, 1), rhs = numbers<double>(8192, 2);
-        std::vector<double> out = numbers<double>(8192, 4), reference = out;
-        expected(c, lhs, rhs, reference);
+        std::vector<double> bias = numbers<double>(65, 3), out = numbers<double>(8192, 4),
+                            reference = out;
+        expected(c, lhs, rhs, bias, reference);
         std::vector<char> lhsBytes = stored(dtype, lhs), rhsBytes = stored(dtype, rhs),
-                          outBytes = stored(outDtype, out);
+                          biasBytes = stored(outDtype, bias), outBytes = stored(outDtype, out);
         auto device = makeCpuDevice(2);
-        PreparedAction action = device->matmul(
-            matmulOf(c), {dtype, outDtype, lhsBytes.data(), rhsBytes.data(), outBytes.data()});
+        PreparedAction action =
+            device->matmul(matmulOf(c), {dtype, outDtype, lhsBytes.data(), rhsBytes.data(),
+                                         outBytes.data(), c.hasBias ? biasBytes.data() : nullptr});
         REQUIRE(action);
         REQUIRE(device->finishPreparing());
         REQUIRE((*action)->run());

@@ -46,6 +46,9 @@ static_assert(int(kLayoutBatchCount) == int(CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT))
 static_assert(int(kLayoutBatchStride) == int(CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET));
 static_assert(int(kDescTransA) == int(CUBLASLT_MATMUL_DESC_TRANSA));
 static_assert(int(kDescTransB) == int(CUBLASLT_MATMUL_DESC_TRANSB));
+static_assert(int(kDescEpilogue) == int(CUBLASLT_MATMUL_DESC_EPILOGUE));
+static_assert(int(kDescBiasPointer) == int(CUBLASLT_MATMUL_DESC_BIAS_POINTER));
+static_assert(int(kEpilogueBias) == int(CUBLASLT_EPILOGUE_BIAS));
 static_assert(int(kPreferenceWorkspace) == int(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES));
 static_assert(int(kPreferenceAlignmentA) == int(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES));
 static_assert(int(kPreferenceAlignmentB) == int(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES));

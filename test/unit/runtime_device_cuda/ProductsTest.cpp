@@ -23,13 +23,15 @@ plan::Matmul matmul(const Strides &batch, int64_t m, int64_t n, int64_t k, const
 
 // Runs the product in memory that is exactly as large as the operands (elements).
 std::string run(Setting &setting, const plan::Matmul &matmul, uint64_t lhs, uint64_t rhs,
-                uint64_t out, DType dtype = DType::F32, DType outDtype = DType::F32) {
+                uint64_t out, DType dtype = DType::F32, DType outDtype = DType::F32,
+                uint64_t bias = 0) {
   uint64_t size = uint64_t(byteSize(dtype)), outSize = uint64_t(byteSize(outDtype));
   device::MatmulOperands operands{dtype,
                                   outDtype,
                                   setting.memory(lhs * size),
                                   setting.memory(rhs * size),
                                   setting.memory(out * outSize),
+                                  bias ? setting.memory(bias * outSize) : nullptr,
                                   {setting.memory(64), 64}};
   return setting.run(setting.device().matmul(matmul, operands));
 }
@@ -38,6 +40,28 @@ std::string run(const plan::Matmul &matmul, uint64_t lhs, uint64_t rhs, uint64_t
                 DType dtype = DType::F32, DType outDtype = DType::F32) {
   Setting setting;
   return run(setting, matmul, lhs, rhs, out, dtype, outDtype);
+}
+
+// A number from -2 to 2.
+float small(uint64_t i, uint64_t seed) { return float(int(i * seed % 5) - 2); }
+
+// The elements of the result's memory after the product of factors, a result and a bias of small
+// numbers, with the seeds 7, 11, 3 and 13.
+std::vector<float> expectedOf(const plan::Matmul &matmul, uint64_t elements, bool hasBias) {
+  std::vector<float> expected(elements);
+  for (uint64_t i = 0; i < elements; ++i)
+    expected[i] = small(i, 3); // also between the rows
+  auto place = [](const plan::StridedOperand &operand, int64_t row, int64_t column) {
+    return uint64_t(row * operand.strides(0) + column * operand.strides(1));
+  };
+  for (int64_t i = 0; i < matmul.m(); ++i)
+    for (int64_t j = 0; j < matmul.n(); ++j) {
+      float &sum = expected[place(matmul.out(), i, j)];
+      sum = (matmul.accumulate() ? sum : 0) + (hasBias ? small(uint64_t(j), 13) : 0);
+      for (int64_t k = 0; k < matmul.k(); ++k)
+        sum += small(place(matmul.lhs(), i, k), 7) * small(place(matmul.rhs(), k, j), 11);
+    }
+  return expected;
 }
 
 } // namespace
@@ -61,10 +85,25 @@ TEST_CASE("cuda: batches are strided, merged into rows, or several calls") {
             120) == "");
 }
 
+TEST_CASE("cuda: all products of a batch read one bias") {
+  const plan::Matmul heads =
+      matmul({2, 4}, 3, 8, 7, {84, 7, 28, 1}, {224, 56, 8, 1}, {96, 8, 32, 1});
+  Setting setting;
+  SECTION("of as many elements as it has columns") {
+    CHECK(run(setting, heads, 168, 448, 192, DType::BF16, DType::BF16, 8) == "");
+    CHECK(setting.calls("matmul") == 2);
+  }
+  SECTION("and no fewer") {
+    CHECK_THAT(run(setting, heads, 168, 448, 192, DType::BF16, DType::BF16, 7),
+               Catch::Matchers::Contains("2 bytes behind the end"));
+  }
+}
+
 // The products of a layer of `odd` outputs: of itself, and of the gradients of its input and its
 // weights. Rows of outputs lie a multiple of 16 bytes apart. Values are small integers, so that all
 // sums are exact.
-TEST_CASE("cuda: long odd extents of 16-bit products are split, and give the same sums") {
+TEST_CASE(
+    "cuda: long odd extents of 16-bit products are split, and give the same sums and biases") {
   const int64_t odd = 515, pitch = 520, few = 16;
   const uint64_t elements = uint64_t(odd * pitch);
   struct Case {
@@ -79,10 +118,12 @@ TEST_CASE("cuda: long odd extents of 16-bit products are split, and give the sam
       {matmul({}, odd, odd, few, {1, pitch}, {pitch, 1}, {pitch, 1}), DType::F32, 4},
       {matmul({}, few, few, few, {pitch, 1}, {few, 1}, {few, 1}), DType::F32, 1},
       // Rows that begin anywhere.
-      {matmul({}, few, odd, few, {few, 1}, {1, few}, {odd, 1}), DType::BF16, 1}};
-  auto small = [](uint64_t i, uint64_t seed) { return float(int(i * seed % 5) - 2); };
+      {matmul({}, few, odd, few, {few, 1}, {1, few}, {odd, 1}), DType::BF16, 1},
+      {matmul({}, 1, few, few, {few, 1}, {few, 1}, {few, 1}), DType::BF16, 1}, // one row
+      {matmul({}, few, 1, few, {few, 1}, {1, 1}, {1, 1}), DType::BF16, 1}};    // one column
   for (const auto &[product, outDtype, calls] : cases)
-    for (bool accumulates : {false, true}) {
+    for (int variant = 0; variant < 4; ++variant) {
+      const bool accumulates = variant % 2 != 0, hasBias = variant / 2 != 0;
       Setting setting;
       setting.recorder().multiplies = true;
       // Memory of small integers, as the device and as this process address it.
@@ -98,28 +139,18 @@ TEST_CASE("cuda: long odd extents of 16-bit products are split, and give the sam
       };
       void *lhs = filled(DType::BF16, 7).first, *rhs = filled(DType::BF16, 11).first;
       auto [out, view] = filled(outDtype, 3);
+      void *bias = hasBias ? filled(outDtype, 13).first : nullptr;
       plan::Matmul matmul = product;
       matmul.set_accumulate(accumulates);
       REQUIRE(setting.run(setting.device().matmul(
-                  matmul, {DType::BF16, outDtype, lhs, rhs, out, {setting.memory(64), 64}})) == "");
+                  matmul,
+                  {DType::BF16, outDtype, lhs, rhs, out, bias, {setting.memory(64), 64}})) == "");
       CHECK(setting.calls("matmul") == calls);
-      std::vector<float> expected(elements), found(elements);
-      for (uint64_t i = 0; i < elements; ++i) {
-        expected[i] = small(i, 3); // also between the rows
+      std::vector<float> found(elements);
+      for (uint64_t i = 0; i < elements; ++i)
         found[i] = outDtype == DType::F32 ? reinterpret_cast<float *>(view)[i]
                                           : fromBF16(reinterpret_cast<uint16_t *>(view)[i]);
-      }
-      auto place = [](const plan::StridedOperand &operand, int64_t row, int64_t column) {
-        return uint64_t(row * operand.strides(0) + column * operand.strides(1));
-      };
-      for (int64_t i = 0; i < matmul.m(); ++i)
-        for (int64_t j = 0; j < matmul.n(); ++j) {
-          float &sum = expected[place(matmul.out(), i, j)];
-          sum = accumulates ? sum : 0;
-          for (int64_t k = 0; k < matmul.k(); ++k)
-            sum += small(place(matmul.lhs(), i, k), 7) * small(place(matmul.rhs(), k, j), 11);
-        }
-      CHECK(found == expected);
+      CHECK(found == expectedOf(matmul, elements, hasBias));
     }
 }
 

@@ -24,6 +24,8 @@ struct LayoutFacts {
 struct DescFacts {
   int compute;
   int32_t transA = kOpN, transB = kOpN;
+  int32_t epilogue = 1;       // CUBLASLT_EPILOGUE_DEFAULT
+  const void *bias = nullptr; // one element per row of the result
 };
 struct PreferenceFacts {
   uint64_t workspace = 0;
@@ -58,9 +60,22 @@ int setLayout(Layout layout, int attribute, const void *value, size_t bytes) {
 
 int setDesc(Desc desc, int attribute, const void *value, size_t bytes) {
   auto &facts = *reinterpret_cast<DescFacts *>(desc);
-  if ((attribute != kDescTransA && attribute != kDescTransB) || bytes != 4)
-    the().fault(concat("sets attribute ", attribute, " of a product to ", bytes, " bytes"));
-  std::memcpy(attribute == kDescTransA ? &facts.transA : &facts.transB, value, 4);
+  auto set = [&](auto &fact) {
+    if (bytes == sizeof fact)
+      std::memcpy(&fact, value, bytes);
+    else
+      the().fault(concat("sets attribute ", attribute, " of a product to ", bytes, " bytes"));
+  };
+  if (attribute == kDescTransA)
+    set(facts.transA);
+  else if (attribute == kDescTransB)
+    set(facts.transB);
+  else if (attribute == kDescEpilogue)
+    set(facts.epilogue);
+  else if (attribute == kDescBiasPointer)
+    set(facts.bias);
+  else
+    the().fault(concat("sets the unknown attribute ", attribute, " of a product"));
   return kSuccess;
 }
 
@@ -75,6 +90,9 @@ void checkProduct(const DescFacts &desc, const LayoutFacts &a, const LayoutFacts
   const int expected = a.type == kF64 ? kCompute64F : kCompute32F;
   if (desc.compute != expected && (desc.compute != kComputeTF32 || a.type != kF32))
     the().fault(concat("multiplies type ", a.type, " in compute type ", desc.compute));
+  if ((desc.epilogue == kEpilogueBias) != (desc.bias != nullptr))
+    the().fault(
+        concat("has the epilogue ", desc.epilogue, " and ", desc.bias ? "a" : "no", " bias"));
   for (const LayoutFacts *layout : {&a, &b, &d})
     if (layout->ld < int64_t(layout->rows) || layout->batch != d.batch)
       the().fault("a matrix has overlapping columns, or another batch than the result");
@@ -105,9 +123,9 @@ private:
   }
 };
 
-// d = a b + beta d, of one batch index.
+// d = a b + beta d + bias, of one batch index. `bias` is a column, or has no data.
 void multiply(const DescFacts &desc, const Operand &a, const Operand &b, float beta,
-              const Operand &d) {
+              const Operand &bias, const Operand &d) {
   const uint64_t depth = desc.transA ? a.layout.rows : a.layout.columns;
   for (uint64_t row = 0; row < d.layout.rows; ++row)
     for (uint64_t column = 0; column < d.layout.columns; ++column) {
@@ -115,7 +133,7 @@ void multiply(const DescFacts &desc, const Operand &a, const Operand &b, float b
       for (uint64_t k = 0; k < depth; ++k)
         sum += (desc.transA ? a.at(k, row) : a.at(row, k)) *
                (desc.transB ? b.at(column, k) : b.at(k, column));
-      d.set(row, column, sum);
+      d.set(row, column, bias.data ? sum + bias.at(row, 0) : sum);
     }
 }
 
@@ -143,16 +161,21 @@ int matmul(Handle, Desc desc, const void *, const void *a, Layout aLayout, const
   auto operand = [](const void *data, Layout layout) {
     return Operand{the().viewOf(reinterpret_cast<uint64_t>(data)), factsOf(layout)};
   };
+  const LayoutFacts column{factsOf(dLayout).type, factsOf(dLayout).rows, 1, 0};
+  const Operand bias{facts.bias ? the().viewOf(reinterpret_cast<uint64_t>(facts.bias)) : nullptr,
+                     column};
   std::function<void()> run;
   if (the().multiplies && beta)
     run = [facts, beta = *static_cast<const float *>(beta), a = operand(a, aLayout),
-           b = operand(b, bLayout), d = operand(d, dLayout)] { multiply(facts, a, b, beta, d); };
-  the().enqueue(stream, {"a product",
-                         {accessOf(a, factsOf(aLayout), false),
-                          accessOf(b, factsOf(bLayout), false),
-                          {workspace, bytes, true},
-                          accessOf(d, factsOf(dLayout), true)},
-                         std::move(run)});
+           b = operand(b, bLayout), bias,
+           d = operand(d, dLayout)] { multiply(facts, a, b, beta, bias, d); };
+  std::vector<DeviceAccess> accesses{accessOf(a, factsOf(aLayout), false),
+                                     accessOf(b, factsOf(bLayout), false),
+                                     {workspace, bytes, true},
+                                     accessOf(d, factsOf(dLayout), true)};
+  if (facts.bias)
+    accesses.push_back(accessOf(facts.bias, bias.layout, false));
+  the().enqueue(stream, {"a product", std::move(accesses), std::move(run)});
   return kSuccess;
 }
 
