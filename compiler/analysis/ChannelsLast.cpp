@@ -44,10 +44,13 @@ bool ChannelsLast::follows(Operation *op, Value result) const {
   if (isChannelsLastConvolution(op))
     return !isa<graph::ConvWeightGradOp>(op);
   const bool isElementwise = isa<graph::FusionOp, graph::PointwiseInterface>(op);
-  if (!isElementwise && !isPool(op))
+  const bool moves = isa<graph::PadOp, graph::ReshapeOp>(op);
+  if (!isElementwise && !isPool(op) && !moves)
     return false;
-  if (isElementwise && llvm::any_of(result.getUsers(), isChannelsLastConvolution))
+  if ((isElementwise || moves) && llvm::any_of(result.getUsers(), isChannelsLastConvolution))
     return true;
+  if (moves)
+    return false;
   return llvm::all_of(result.getUsers(), acceptsAnyOrder) &&
          llvm::any_of(op->getOperands(), [&](Value operand) {
            return contains(operand) &&

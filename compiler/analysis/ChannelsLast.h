@@ -25,8 +25,9 @@ bool takesChannelsLast(mlir::Operation *op);
 
 // The tensors of a step. Channels-last are the operands and results of these convolutions, and
 // whatever groups, pointwise ops and poolings compute elementwise from them, as long as all readers
-// accept any order. Copied to or from channels-last are operands that are arguments of the step or
-// results of other ops, and gradients of weights: they meet the parameter, which is row-major.
+// accept any order; also the pads and reshapes that convolutions read (SpaceToDepth.h). Copied to
+// or from channels-last are operands that are arguments of the step or results of other ops, and
+// gradients of weights: they meet the parameter, which is row-major.
 class ChannelsLast {
 public:
   // No tensors.

@@ -95,6 +95,24 @@ static bool reachesProducer(Value value, View view) {
   return true;
 }
 
+// On GPUs, the operand of a pad is written to the pad's result if its op can do that or is a pad
+// with the same value: one fill and one kernel then write pads of several dims.
+void StepLowering::planPad(graph::PadOp pad) {
+  if (!isForGpus_)
+    return;
+  Value result = pad.getResult(), operand = pad.getOperand();
+  if (!destinations_.contains(result)) {
+    View whole = newBuffer(result);
+    padding_[whole.buffer] = pad.getValue().convertToDouble();
+    destinations_[result] = std::move(whole);
+  }
+  auto inner = operand.getDefiningOp<graph::PadOp>();
+  const bool isSamePadding =
+      inner && operand.hasOneUse() && inner.getValue().bitwiseIsEqual(pad.getValue());
+  if (isSamePadding || canWriteAnywhere(operand))
+    destinations_[operand] = insidePad(pad, destinations_[result]);
+}
+
 // Passes the destination of a layout op's result on to its operand. A transpose whose operand
 // cannot be written in its order stays a view if only attention on GPUs reads it, which accepts any
 // order.
@@ -118,8 +136,14 @@ void StepLowering::planDestination(Operation *op) {
     if (!destinations_.contains(result))
       destinations_[result] = newBuffer(result);
     destinations_[transpose.getOperand()] = View(destinations_[result]).transposed(inverse);
+  } else if (auto pad = dyn_cast<graph::PadOp>(op)) {
+    planPad(pad);
   } else if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
-    if (!destinations_.contains(result) || !canWriteAnywhere(reshape.getOperand()))
+    if (!canWriteAnywhere(reshape.getOperand()))
+      return;
+    if (!destinations_.contains(result) && channelsLast_.contains(result))
+      destinations_[result] = newBuffer(result);
+    if (!destinations_.contains(result))
       return;
     if (auto view = destinations_[result].reshaped(graph::staticShapeOf(reshape.getOperand())))
       destinations_[reshape.getOperand()] = *view;

@@ -39,6 +39,7 @@ LogicalResult StepLowering::run() {
       break;
     program_.setSegment(isUpdate(op) ? update_ : micro_);
     program_.setSource(op);
+    fillPadding(op);
     if (failed(lower(op)))
       return failure();
   }
@@ -299,13 +300,30 @@ void StepLowering::lowerConcat(graph::ConcatOp op) {
   setView(op.getResult(), whole);
 }
 
+View StepLowering::insidePad(graph::PadOp op, const View &whole) {
+  const int64_t count = graph::staticShapeOf(op.getOperand())[op.getDim()],
+                step = static_cast<int64_t>(op.getInterior()) + 1;
+  return whole.sliced(op.getDim(), op.getLow(), step, count);
+}
+
 void StepLowering::lowerPad(graph::PadOp op) {
-  View whole = wholeResult(op.getResult());
-  program_.fill(whole.buffer, op.getValue().convertToDouble());
-  View from = viewOf(op.getOperand());
-  int64_t step = op.getInterior() + 1;
-  program_.copy(from, whole.sliced(op.getDim(), op.getLow(), step, from.shape[op.getDim()]));
-  finishWhole(op.getResult(), whole);
+  auto planned = destinations_.find(op.getResult());
+  const View whole = planned == destinations_.end() ? newBuffer(op.getResult()) : planned->second;
+  if (planned == destinations_.end())
+    program_.fill(whole.buffer, op.getValue().convertToDouble());
+  // Nothing where the operand was written there.
+  program_.copy(viewOf(op.getOperand()), insidePad(op, whole));
+  setView(op.getResult(), whole);
+}
+
+// Fills the padding of the buffer that the op writes first.
+void StepLowering::fillPadding(Operation *op) {
+  for (Value result : op->getResults())
+    if (auto destination = destinations_.find(result); destination != destinations_.end())
+      if (auto padding = padding_.find(destination->second.buffer); padding != padding_.end()) {
+        program_.fill(padding->first, padding->second);
+        padding_.erase(padding);
+      }
 }
 
 void StepLowering::lowerConstant(graph::ConstantOp op) {

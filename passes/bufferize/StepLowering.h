@@ -75,6 +75,7 @@ private:
   void planDestinations();
   void planDestination(mlir::Operation *op);
   void planGroupOperands(graph::FusionOp fusion);
+  void planPad(graph::PadOp pad);
   void planReplacement(unsigned result);
   bool canWriteAnywhere(mlir::Value value) const;
   bool isAliasing(mlir::Operation *op) const;
@@ -89,6 +90,9 @@ private:
   void lowerLayout(mlir::Operation *op);
   void lowerConcat(graph::ConcatOp op);
   void lowerPad(graph::PadOp op);
+  void fillPadding(mlir::Operation *op);
+  // The part of a pad's result that its operand fills.
+  static View insidePad(graph::PadOp op, const View &whole);
   void lowerConstant(graph::ConstantOp op);
   void lowerAccumulate(graph::AccumulateOp op);
   void lowerFusion(graph::FusionOp op);
@@ -187,6 +191,9 @@ private:
   // Per value the position of the last op that reads it or a view of it.
   llvm::DenseMap<mlir::Value, int> lastUse_;
   llvm::DenseMap<mlir::Value, View> destinations_;
+  // Buffers of pads whose operands are written there, and the values with which they are filled
+  // before the first op that writes to them.
+  llvm::DenseMap<mlir::Value, double> padding_;
   llvm::DenseMap<mlir::Value, View> views_;
   llvm::DenseMap<mlir::Value, int> bufferLastUse_; // per buffer, over all values in it
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free

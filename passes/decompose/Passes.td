@@ -20,6 +20,13 @@ def LongReductionsPass : Cleave_Pass<"cleave-decompose-long-reductions", "::mlir
               "dims with 64 indices besides others that it reduces.";
 }
 
+def SpaceToDepthPass : Cleave_Pass<"cleave-decompose-space-to-depth", "::mlir::func::FuncOp"> {
+  let summary = "Gives 16-bit convolutions input channels in multiples of eight";
+  let before = "None.";
+  let after = "Every convolution or gradient of one on 16-bit floats, in one group, with static "
+              "shapes and without graph.direct has a multiple of eight input channels.";
+}
+
 def DirectConvolutionsPass : Cleave_Pass<"cleave-decompose-direct-convolutions",
                                          "::mlir::func::FuncOp"> {
   let summary = "Marks the convolutions that a generated kernel computes";

@@ -18,6 +18,7 @@
 #include "passes/decompose/Decompose.h"
 #include "passes/decompose/DirectConvolutions.h"
 #include "passes/decompose/LongReductions.h"
+#include "passes/decompose/SpaceToDepth.h"
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
@@ -255,6 +256,7 @@ static Status makePrimitive(Compilation &c, Unit &unit) {
   if (isForGpus) {
     decompose::splitLongReductions(step);
     precision::narrowConvolutionGradients(step);
+    decompose::applySpaceToDepth(step);
   }
   tidy(*unit.module);
   chooseAttention(c, step, isForGpus);

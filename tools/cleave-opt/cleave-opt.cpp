@@ -9,6 +9,7 @@
 #include "passes/decompose/Decompose.h"
 #include "passes/decompose/DirectConvolutions.h"
 #include "passes/decompose/LongReductions.h"
+#include "passes/decompose/SpaceToDepth.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/precision/Precision.h"
 #include "passes/promise/Promise.h"
@@ -36,6 +37,7 @@ static void registerCleavesPasses() {
   cleave::decompose::registerDecomposePasses();
   cleave::decompose::registerDirectConvolutionsPass();
   cleave::decompose::registerLongReductionsPass();
+  cleave::decompose::registerSpaceToDepthPass();
   cleave::bufferize::registerBufferizePasses();
   cleave::codegen::registerCpuCodegenPasses();
   cleave::codegen::registerGpuCodegenPasses();

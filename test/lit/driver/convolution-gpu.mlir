@@ -1,5 +1,6 @@
-// Convolutions for cuDNN: its engines store weight gradients in the type of the operands, and their workspaces hold copies of the
-// tensors that do not have channels in groups of eight, and partial sums, from a multiple of 256 bytes on.
+// Convolutions for cuDNN: input channels are filled up to a multiple of eight, its engines store weight gradients in the type of the
+// operands, and their workspaces hold copies of results that do not have channels in groups of eight, and partial sums, from a multiple
+// of 256 bytes on.
 // DEFINE: %{compile} = cleave-compile %s --start-from import --train --loss output:y --optimizer sgd:lr=0.5 --cluster h100-node --ranks 1
 // RUN: %{compile} --dtype bf16 --stop-after primitive -o - | FileCheck %s --check-prefix=BF16
 // RUN: %{compile} --stop-after primitive -o - | FileCheck %s --check-prefix=F32
@@ -7,17 +8,17 @@
 // RUN: %{compile} --dtype bf16 --stop-after program -o - | FileCheck %s --check-prefix=PROGRAM
 
 // BF16: graph.conv_weight_grad
-// BF16: : tensor<8x4x16x16xbf16>, tensor<8x3x16x16xbf16> -> tensor<4x3x3x3xbf16>
+// BF16: : tensor<8x4x16x16xbf16>, tensor<8x8x16x16xbf16> -> tensor<4x8x3x3xbf16>
 // BF16: graph.cast %{{.*}} : tensor<4x3x3x3xbf16> -> tensor<4x3x3x3xf32>
 // F32: graph.conv_weight_grad
 // F32: : tensor<8x4x16x16xf32>, tensor<8x3x16x16xf32> -> tensor<4x3x3x3xf32>
 // CPU: graph.conv_weight_grad
 // CPU: : tensor<8x4x16x16xbf16>, tensor<8x3x16x16xbf16> -> tensor<4x3x3x3xf32>
 
-// 8 MiB, twice 8 x 8 x 16 x 16 elements, and 4 x 8 x 3 x 3 of them in a multiple of 1 KiB.
+// 8 MiB, and 8 x 8 x 16 x 16 elements.
 // PROGRAM: program.buffer {{ *}}activation "conv" tensor<8x16x16x4xbf16>
-// PROGRAM: program.buffer {{ *}}workspace "workspace" tensor<8455168xi8>
-// PROGRAM: program.buffer {{ *}}activation "conv_weight_grad" tensor<4x3x3x3xbf16>
+// PROGRAM: program.buffer {{ *}}workspace "workspace" tensor<8421376xi8>
+// PROGRAM: program.buffer {{ *}}activation "conv_weight_grad" tensor<4x3x3x8xbf16>
 // PROGRAM: program.convolution weight_gradient {{.*}} groups 1 {channels_last}
 module {
   func.func @step(%x: tensor<8x3x16x16xf32> {graph.name = "x", graph.role = "input"},

@@ -136,9 +136,8 @@ private:
   }
 
   void fill(const plan::Buffer &buffer, double value) {
-    REQUIRE(buffer.dtype() == plan::F32);
-    std::fill_n(reinterpret_cast<float *>(at(buffer)), artifact::elementCount(buffer.shape()),
-                static_cast<float>(value));
+    for (int64_t i = 0; i < artifact::elementCount(buffer.shape()); ++i)
+      elementAt(buffer, i).set(static_cast<float>(value));
   }
 
   void multiply(const plan::Matmul &p) {
@@ -188,7 +187,10 @@ private:
   }
 
   Element elementOf(uint32_t number, int64_t offset) {
-    const plan::Buffer &buffer = program_.buffers(static_cast<int>(number));
+    return elementAt(program_.buffers(static_cast<int>(number)), offset);
+  }
+  Element elementAt(const plan::Buffer &buffer, int64_t offset) {
+    REQUIRE((buffer.dtype() == plan::BF16 || buffer.dtype() == plan::F32));
     const bool isLow = buffer.dtype() == plan::BF16;
     return {at(buffer) + offset * (isLow ? 2 : 4), isLow};
   }
@@ -277,6 +279,25 @@ static plan::Plan checkSteps(const ModelCase &model, int steps, const std::strin
   return gpu->plan;
 }
 
+static const plan::Convolution &firstConvolution(const plan::Plan &plan) {
+  for (const plan::Instruction &each : plan.programs(0).segments(0).instructions())
+    if (each.has_convolution())
+      return each.convolution();
+  FAIL("the plan has no convolution");
+  return plan::Convolution::default_instance();
+}
+
+static void checkPatches() {
+  const plan::Plan plan = checkSteps(
+      {"vit_b_16",
+       "softmax-cross-entropy:logits",
+       {{"batch", 2}},
+       {{"image", 48}, {"layers", 1}, {"hidden", 32}, {"heads", 2}, {"ffn", 16}, {"classes", 10}}},
+      2, "bf16", 3e-3, /*direct=*/false,
+      /*decomposesAttention=*/false);
+  CHECK(firstConvolution(plan).input_shape(1) == 3 * 16 * 16);
+}
+
 TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan for CPUs") {
   SECTION("of an MLP") { checkSteps(bundledCases()[0], 4); }
   SECTION("of a GPT with attention and embeddings") { checkSteps(bundledCases()[1], 2); }
@@ -289,6 +310,7 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
       CHECK(each.has_convolution() == each.convolution().channels_last());
     }
     CHECK(convolutions > 0);
+    CHECK(firstConvolution(plan).input_shape(1) == 8); // of 3
     // Reordered are gradients of weights, and both operands and the result of pool_grad.
     const plan::Program &program = plan.programs(0);
     int copies = 0, gradients = 0;
@@ -302,6 +324,7 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
     }
     CHECK(copies <= 3 * gradients);
   }
+  SECTION("of a ViT in bf16 whose patches become channels") { checkPatches(); }
   SECTION("of a GPT in bf16 whose logits have a pitch, and whose products add biases") {
     const plan::Plan plan = checkSteps(
         {"gpt2",
