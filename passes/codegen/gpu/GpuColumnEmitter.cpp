@@ -1,4 +1,5 @@
-// The kind Columns: warps take turns at the rows and add their sums through shared memory.
+// The kind Columns: slices of a block take turns at the rows and add their sums by shuffles and
+// through shared memory.
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
 
 using namespace mlir;
@@ -9,68 +10,79 @@ void GpuGroupEmitter::emitColumns() {
   planPasses();
   gpu_.setLaunch(threads_.launch);
   SmallVector<int64_t> sizes = nest_.outerSizes();
-  sizes.push_back(llvm::divideCeil(threads_.chunks, kWarp));
+  sizes.push_back(llvm::divideCeil(threads_.chunks, threads_.lanes));
   SmallVector<Value> block = gpu_.delinearize(gpu_.block(), sizes);
-  SmallVector<Value> thread = gpu_.delinearize(gpu_.thread(), {threads_.slices, kWarp});
+  SmallVector<Value> thread = gpu_.delinearize(gpu_.thread(), {threads_.slices, threads_.lanes});
   for (auto [factor, index] : llvm::zip(nest_.outer, block))
     index_[factor] = index;
-  Value number = k_.add(k_.mul(block.back(), kWarp), thread[1]);
-  Value valid = threads_.chunks % kWarp ? gpu_.isBelow(number, threads_.chunks) : Value();
+  Value number = k_.add(k_.mul(block.back(), threads_.lanes), thread[1]);
+  Value valid = threads_.chunks % threads_.lanes ? gpu_.isBelow(number, threads_.chunks) : Value();
   Chunk chunk;
   chunk.width = threads_.width;
   chunk.first = {k_.mul(number, threads_.width)};
   emitOuter(passes_.front().roots);
-  SmallVector<Value> sums = sumColumns(chunk, thread[0], valid), shared;
-  if (threads_.slices > 1) {
-    for (auto [i, sum] : llvm::enumerate(sums)) {
-      shared.push_back(gpu_.shared(int64_t(threads_.slices) * kWarp, sum.getType()));
-      k_.storeTo(sum, shared.back(), k_.add(k_.mul(thread[0], kWarp), thread[1]));
-    }
-    gpu_.barrier();
-    valid = gpu_.both(valid, gpu_.isBelow(thread[0], 1));
-  }
-  auto finish = [&] {
-    storeColumns(chunk, threads_.slices > 1 ? combineSlices(shared, thread[1]) : sums);
-  };
-  valid ? k_.when(valid, finish) : finish();
+  SmallVector<Value> shared = shareSums(sumColumns(chunk, thread[0], valid));
+  Chunk column;
+  Value first = k_.mul(block.back(), threads_.columns());
+  column.first = {k_.add(first, gpu_.thread())};
+  Value isColumn = gpu_.isBelow(gpu_.thread(), threads_.columns());
+  if (threads_.chunks % threads_.lanes)
+    isColumn = gpu_.both(isColumn, gpu_.isBelow(column.first[0], nest_.sizes[nest_.inner]));
+  k_.when(isColumn, [&] { storeColumn(column, combineWarps(shared, gpu_.thread())); });
 }
 
-// The sums of the rows of one slice; a thread without columns has no rows.
+// The sums of the rows of one slice; a thread without columns has no rows. Rows that are too few
+// for a whole trip are read in one trip, too, by the slices that have one.
 SmallVector<Value> GpuGroupEmitter::sumColumns(const Chunk &chunk, Value slice, Value valid) {
   SmallVector<Value> sums;
   for (Value none : neutralSums(passes_.front()))
     sums.append(threads_.width, none);
-  int64_t rows = nest_.size(nest_.reduced);
-  int64_t rest = rows % (int64_t(threads_.unroll) * threads_.slices);
-  foldRows(chunk, slice, valid, 0, rows - rest, threads_.unroll, sums);
-  foldRows(chunk, slice, valid, rows - rest, rows, 1, sums);
+  const int64_t rows = nest_.size(nest_.reduced), apart = threads_.slices;
+  const int64_t rest = rows % (threads_.unroll * apart);
+  foldRows(chunk, slice, valid, rows - rest, sums);
+  if (rest > 0)
+    sums = addRows(chunk, k_.add(slice, k_.constant(rows - rest)), valid,
+                   static_cast<int>(llvm::divideCeil(rest, apart)), rest % apart != 0, sums);
   return sums;
 }
 
-void GpuGroupEmitter::foldRows(const Chunk &chunk, Value slice, Value valid, int64_t from,
-                               int64_t to, int unroll, SmallVector<Value> &sums) {
-  if (from == to)
+// The first `rows`, of which a trip takes `unroll` per slice.
+void GpuGroupEmitter::foldRows(const Chunk &chunk, Value slice, Value valid, int64_t rows,
+                               SmallVector<Value> &sums) {
+  if (rows == 0)
     return;
-  Value end = k_.constant(to);
+  Value end = k_.constant(rows);
   if (valid)
     end = gpu_.choose(valid, end, k_.constant(0));
-  int64_t apart = threads_.slices;
-  sums = gpu_.fold(k_.add(slice, k_.constant(from)), end, unroll * apart, sums,
+  sums = gpu_.fold(slice, end, int64_t(threads_.unroll) * threads_.slices, sums,
                    [&](Value first, ValueRange carried) {
-                     SmallVector<Value> inside(carried), rows;
-                     SmallVector<Chunk> chunks(unroll, chunk);
-                     for (auto [i, chunkOfRow] : llvm::enumerate(chunks)) {
-                       rows.push_back(k_.add(first, k_.constant(i * apart)));
-                       placeInRow(rows.back());
-                       preload(chunkOfRow, nest_.inner);
-                       preloadScalars(chunkOfRow);
-                     }
-                     for (auto [row, chunkOfRow] : llvm::zip(rows, chunks)) {
-                       placeInRow(row);
-                       addRow(chunkOfRow, inside);
-                     }
-                     return inside;
+                     return addRows(chunk, first, {}, threads_.unroll, false, carried);
                    });
+}
+
+// Adds `count` rows, as many rows apart as there are slices, after loading all of them. Where the
+// last one is partial, the slices beyond the last row skip it.
+SmallVector<Value> GpuGroupEmitter::addRows(const Chunk &chunk, Value first, Value valid, int count,
+                                            bool isLastPartial, ValueRange carried) {
+  SmallVector<Value> sums(carried), rows;
+  SmallVector<Chunk> chunks(count, chunk);
+  for (auto [i, chunkOfRow] : llvm::enumerate(chunks)) {
+    rows.push_back(k_.add(first, k_.constant(i * threads_.slices)));
+    chunkOfRow.valid = valid;
+    if (isLastPartial && i + 1 == chunks.size())
+      chunkOfRow.valid = gpu_.both(valid, gpu_.isBelow(rows.back(), nest_.size(nest_.reduced)));
+    valid_ = chunkOfRow.valid;
+    placeInRow(rows.back());
+    preload(chunkOfRow, nest_.inner);
+    preloadScalars(chunkOfRow);
+  }
+  for (auto [row, chunkOfRow] : llvm::zip(rows, chunks)) {
+    valid_ = chunkOfRow.valid;
+    placeInRow(row);
+    addRow(chunkOfRow, sums);
+  }
+  valid_ = {};
+  return sums;
 }
 
 void GpuGroupEmitter::placeInRow(Value row) {
@@ -89,26 +101,51 @@ void GpuGroupEmitter::addRow(Chunk &chunk, SmallVector<Value> &sums) {
     roots.push_back(reduce.getOperand());
   forEachLane(chunk, nest_.inner, [&] {
     emitInner(roots);
+    const SmallVector<Value> none = neutralSums(pass);
     for (auto [i, reduce] : llvm::enumerate(pass.reductions)) {
       graph::ReduceOp op = reduce;
       Value &sum = sums[i * threads_.width + lane_];
-      sum = k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), sum,
-                       valueOf(op.getOperand()));
+      Value value = gpu_.choose(chunk.valid, valueOf(op.getOperand()), none[i]);
+      sum = k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), sum, value);
     }
     storeResults(isPerRow);
   });
 }
 
-// Adds the slices of one column in their order.
-SmallVector<Value> GpuGroupEmitter::combineSlices(ArrayRef<Value> shared, Value column) {
-  SmallVector<Value> sums;
-  for (auto [i, array] : llvm::enumerate(shared)) {
+// Adds the slices of each warp, and writes the sums of its columns to shared memory, warp after
+// warp: an array per reduction.
+SmallVector<Value> GpuGroupEmitter::shareSums(SmallVector<Value> sums) {
+  const int warps = threads_.launch.threads / kWarp;
+  SmallVector<Value> arrays;
+  for (auto [i, sum] : llvm::enumerate(sums)) {
     graph::ReduceOp reduce = passes_.front().reductions[i / threads_.width];
+    for (int mask = threads_.lanes; mask < kWarp; mask *= 2)
+      sum = k_.combine(reduce.getKind(), graph::elementTypeOf(reduce.getOperand()), sum,
+                       gpu_.shuffle(sum, mask));
+    if (i % threads_.width == 0)
+      arrays.push_back(gpu_.shared(warps * threads_.columns(), sum.getType()));
+  }
+  SmallVector<Value> at = gpu_.delinearize(gpu_.thread(), {warps, kWarp});
+  auto store = [&] {
+    Value first = k_.add(k_.mul(at[0], threads_.columns()), k_.mul(at[1], threads_.width));
+    for (auto [i, sum] : llvm::enumerate(sums))
+      k_.storeTo(sum, arrays[i / threads_.width], k_.add(first, k_.constant(i % threads_.width)));
+  };
+  threads_.lanes < kWarp ? k_.when(gpu_.isBelow(at[1], threads_.lanes), store) : store();
+  gpu_.barrier();
+  return arrays;
+}
+
+// The sums of a column of the block over all warps, in their order.
+SmallVector<Value> GpuGroupEmitter::combineWarps(ArrayRef<Value> shared, Value column) {
+  SmallVector<Value> sums;
+  for (auto [array, reduction] : llvm::zip(shared, passes_.front().reductions)) {
+    graph::ReduceOp reduce = reduction;
     Type element = graph::elementTypeOf(reduce.getOperand());
     Value sum;
-    for (int slice = 0; slice < threads_.slices; ++slice) {
-      Value other =
-          k_.loadFrom(array, k_.add(column, k_.constant(slice * kWarp)), k_.wideType(element));
+    for (int warp = 0; warp < threads_.launch.threads / kWarp; ++warp) {
+      Value at = k_.add(column, k_.constant(warp * threads_.columns()));
+      Value other = k_.loadFrom(array, at, k_.wideType(element));
       sum = sum ? k_.combine(reduce.getKind(), element, sum, other) : other;
     }
     sums.push_back(sum);
@@ -116,13 +153,13 @@ SmallVector<Value> GpuGroupEmitter::combineSlices(ArrayRef<Value> shared, Value 
   return sums;
 }
 
-void GpuGroupEmitter::storeColumns(Chunk &chunk, ArrayRef<Value> sums) {
+void GpuGroupEmitter::storeColumn(Chunk &column, ArrayRef<Value> sums) {
   auto isWhole = [&](Value value) { return !hasRows(value); };
   Roots whole = resultsThat(isWhole);
-  forEachLane(chunk, nest_.inner, [&] {
-    for (auto [i, reduce] : llvm::enumerate(passes_.front().reductions)) {
-      graph::ReduceOp op = reduce;
-      inner_[op.getResult()] = asStored(op.getResult(), sums[i * threads_.width + lane_]);
+  forEachLane(column, nest_.inner, [&] {
+    for (auto [sum, reduction] : llvm::zip(sums, passes_.front().reductions)) {
+      graph::ReduceOp reduce = reduction;
+      inner_[reduce.getResult()] = asStored(reduce.getResult(), sum);
     }
     emitInner(whole);
     storeResults(isWhole);

@@ -90,14 +90,16 @@ private:
   // Columns: accumulators are per reduction and lane.
   llvm::SmallVector<mlir::Value> sumColumns(const Chunk &chunk, mlir::Value slice,
                                             mlir::Value valid);
-  // The rows [from, to) of one slice, of which a trip takes `unroll`.
-  void foldRows(const Chunk &chunk, mlir::Value slice, mlir::Value valid, int64_t from, int64_t to,
-                int unroll, llvm::SmallVector<mlir::Value> &sums);
+  void foldRows(const Chunk &chunk, mlir::Value slice, mlir::Value valid, int64_t rows,
+                llvm::SmallVector<mlir::Value> &sums);
+  llvm::SmallVector<mlir::Value> addRows(const Chunk &chunk, mlir::Value first, mlir::Value valid,
+                                         int count, bool isLastPartial, mlir::ValueRange carried);
   void placeInRow(mlir::Value row);
   void addRow(Chunk &chunk, llvm::SmallVector<mlir::Value> &sums);
-  llvm::SmallVector<mlir::Value> combineSlices(llvm::ArrayRef<mlir::Value> shared,
-                                               mlir::Value column);
-  void storeColumns(Chunk &chunk, llvm::ArrayRef<mlir::Value> sums);
+  llvm::SmallVector<mlir::Value> shareSums(llvm::SmallVector<mlir::Value> sums);
+  llvm::SmallVector<mlir::Value> combineWarps(llvm::ArrayRef<mlir::Value> shared,
+                                              mlir::Value column);
+  void storeColumn(Chunk &column, llvm::ArrayRef<mlir::Value> sums);
 
   GpuKernel &gpu_;
   GpuNest threads_;

@@ -10,15 +10,17 @@ namespace cleave::codegen {
 namespace {
 
 constexpr int64_t kAccessBytes = 16;    // the widest access of a thread
-constexpr int64_t kColumnBytes = 4;     // with 32 threads a line of 128 bytes
+constexpr int64_t kLineBytes = 128;     // the fewest that the lanes of a column kernel read at once
+constexpr int64_t kMostRowBytes = 32;   // of a row, per thread of a column kernel
+constexpr int64_t kMostSums = 32;       // accumulators per thread, in words of 4 bytes
+constexpr int64_t kFewBlocks = 132;     // keep all multiprocessors busy
 constexpr int64_t kMostWidth = 8;       // elements; more cost too many registers
 constexpr int64_t kRegisterValues = 32; // per thread, of all operands of a row
 constexpr int64_t kMostPerThread = 16;  // elements of a row
 constexpr int64_t kBlockThreads = 128;  // the smallest block of short rows
 constexpr int64_t kMostThreads = 1024;
-constexpr int64_t kLoopThreads = 512;     // of long rows that are read several times
+constexpr int64_t kLoopThreads = 512;     // of column kernels, and of long rows read several times
 constexpr int64_t kManyThreads = 1 << 17; // of all blocks; keep a GPU's memory busy
-constexpr int64_t kMostSlices = 16;
 constexpr int64_t kSharedBytes = 32 << 10;
 constexpr int64_t kBytesInFlight = 64; // per thread, wanted in loops
 constexpr int64_t kMostUnroll = 16;
@@ -58,16 +60,22 @@ private:
     gpu_.inner = factor;
     if (factor < 0 || nest_.sizes[factor] == 0)
       return;
-    int64_t smallest = 0, size = nest_.sizes[factor];
-    forEachAccess([&](const Access &access) {
-      if (access.strides[factor] == 1)
-        smallest = smallest ? std::min(smallest, bytesOf(access)) : bytesOf(access);
-    });
+    const int64_t smallest = smallestBytes(), size = nest_.sizes[factor];
     int64_t width = smallest ? std::clamp<int64_t>(bytes / smallest, 1, kMostWidth) : 1;
     while (width > 1 && !isWorth(width, hasTail ? size - size % width : size))
       width /= 2;
     gpu_.width = static_cast<int>(width);
     gpu_.tail = size % width;
+  }
+
+  // The bytes of the smallest element among the accesses along the inner factor, 0: there are none.
+  int64_t smallestBytes() {
+    int64_t smallest = 0;
+    forEachAccess([&](const Access &access) {
+      if (access.strides[gpu_.inner] == 1)
+        smallest = smallest ? std::min(smallest, bytesOf(access)) : bytesOf(access);
+    });
+    return smallest;
   }
 
   // Whether accesses of this width cover `size` elements, and some access is a vector.
@@ -80,12 +88,17 @@ private:
   // Chooses the number of accesses that bring kBytesInFlight per thread, counting the operands with
   // the rows and columns of the loop.
   void chooseUnroll() {
+    gpu_.unroll = static_cast<int>(
+        std::clamp<int64_t>(kBytesInFlight / std::max<int64_t>(operandBytes(), 1), 1, kMostUnroll));
+  }
+
+  // The bytes that one access of each operand along the inner factor reads.
+  int64_t operandBytes() {
     int64_t bytes = 0;
     for (const Access &access : nest_.operands)
       if (gpu_.inner >= 0 && access.strides[gpu_.inner] != 0)
         bytes += bytesOf(access) * gpu_.width;
-    gpu_.unroll = static_cast<int>(
-        std::clamp<int64_t>(kBytesInFlight / std::max<int64_t>(bytes, 1), 1, kMostUnroll));
+    return bytes;
   }
 
   void choosePointwise() {
@@ -148,16 +161,32 @@ private:
   }
 
   void chooseColumns() {
-    chooseWidth(nest_.inner, kColumnBytes, /*hasTail=*/false);
+    const int64_t columns = nest_.sizes[nest_.inner], rows = nest_.size(nest_.reduced);
+    const int64_t parts = nest_.size(nest_.outer);
+    chooseWidth(nest_.inner, kAccessBytes, /*hasTail=*/false);
+    const auto sums = [&](int64_t width) { return width * std::max<int64_t>(sumBytes_, 1) / 4; };
+    while (gpu_.width > 1 && (sums(gpu_.width) > kMostSums || operandBytes() > kMostRowBytes))
+      gpu_.width /= 2;
+    gpu_.chunks = columns / gpu_.width;
+    gpu_.lanes = static_cast<int>(
+        std::min<int64_t>(kWarp, llvm::bit_ceil<uint64_t>(std::max<int64_t>(gpu_.chunks, 1))));
+    const auto blocks = [&] { return parts * llvm::divideCeil(gpu_.chunks, gpu_.lanes); };
+    const auto fits = [&](int64_t threads) {
+      return threads / kWarp * gpu_.columns() * sumBytes_ <= kSharedBytes;
+    };
+    int64_t threads = kThreads;
+    while (gpu_.lanes > 1 && (!fits(threads) || (blocks() < kFewBlocks &&
+                                                 gpu_.columns() * smallestBytes() > kLineBytes)))
+      gpu_.lanes /= 2;
+    while (threads < kLoopThreads && blocks() * threads < kManyThreads &&
+           threads / gpu_.lanes < rows && fits(2 * threads))
+      threads *= 2;
+    gpu_.slices = static_cast<int>(threads / gpu_.lanes);
     chooseUnroll();
-    gpu_.chunks = nest_.sizes[nest_.inner] / gpu_.width;
-    int64_t rows = nest_.size(nest_.reduced), slices = kMostSlices;
-    while (slices > 1 &&
-           (slices / 2 >= rows || slices * kWarp * gpu_.width * sumBytes_ > kSharedBytes))
-      slices /= 2;
-    gpu_.slices = static_cast<int>(slices);
-    gpu_.launch.threads = kWarp * gpu_.slices;
-    gpu_.launch.blocks = nest_.size(nest_.outer) * llvm::divideCeil(gpu_.chunks, kWarp);
+    gpu_.unroll = static_cast<int>(
+        std::min<int64_t>(gpu_.unroll, llvm::divideCeil(std::max<int64_t>(rows, 1), gpu_.slices)));
+    gpu_.launch.threads = static_cast<int>(threads);
+    gpu_.launch.blocks = blocks();
   }
 
   const GroupNest &nest_;

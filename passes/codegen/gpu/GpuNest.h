@@ -8,8 +8,9 @@
 //   Rows       `threadsPerRow` threads compute one row: short rows share a block, long rows have
 //              one of their own. A row stays in registers if its part of each thread is small, and
 //              is read once if no pass after the first needs it
-//   Columns    a warp reads `width` neighbouring columns per thread; `slices` warps of a block take
-//              turns at the rows, and their sums are added in a fixed order
+//   Columns    `lanes` threads read `width` neighbouring columns each; the `slices` of a block, of
+//              `lanes` threads each, take turns at the rows, and their sums are added in a fixed
+//              order
 //
 // Loops over long rows and over columns take `unroll` accesses of each operand per trip, so that
 // enough loads are in flight to hide the latency of memory.
@@ -44,7 +45,7 @@ struct GpuNest {
   bool staysInColumns = false;             // Pointwise
   int threadsPerRow = 1, rowsPerBlock = 1; // Rows; a power of two
   bool inRegisters = true;                 // Rows
-  int slices = 1;                          // Columns; a power of two
+  int lanes = kWarp, slices = 1;           // Columns; powers of two, lanes at most a warp
   Launch launch;                           // without shared memory
 
   // Whether the access reads or writes `width` elements that are neighbours and aligned.
@@ -53,6 +54,8 @@ struct GpuNest {
   // The accesses along a row of one thread, and the elements that it takes of the tails.
   int64_t chunksPerThread() const { return llvm::divideCeil(chunks, threadsPerRow); }
   int64_t tailsPerThread() const { return llvm::divideCeil(tails, threadsPerRow); }
+  // Columns: those of a block.
+  int64_t columns() const { return int64_t(lanes) * width; }
 };
 
 // The division of a nest among threads. `sumBytes` is the size of the accumulators of one column.

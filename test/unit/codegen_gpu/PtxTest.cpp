@@ -128,7 +128,7 @@ const std::string kWindow =
 std::vector<Pattern> widePatterns() {
   return {
       {"norm of doubles", 48, kNorm, 64, 1024, {"f64"}},
-      {"wide column sums", 36, kColumns, 4096, 768, {"f64", "i32", "i64"}},
+      {"wide column sums", 48, kColumns, 4096, 768, {"f64", "i32", "i64"}},
       {"wide total", 32, kTotal, 64, 1024, {"f64", "i32", "i64"}},
       {"wide transpose", 24, kTranspose, 512, 512, {"f64", "i64", "ui8"}},
       {"wide gather",
@@ -203,7 +203,7 @@ std::vector<Pattern> patterns() {
       {"norm of rows in registers", 36, kNorm, 64, 4096},
       {"softmax in registers", 40, kSoftmax, 64, 4096},
       {"softmax of long rows", 40, kSoftmax, 64, 50257},
-      {"column sums", 40, kColumns, 4096, 768},
+      {"column sums", 64, kColumns, 4096, 768},
       {"total", 32, kTotal, 64, 1024},
       {"transpose", 24, kTranspose, 512, 512},
       {"update in place", 40, kUpdate, 512, 512, {"f32", "bf16", "f16"}, {{0, 0}, {1, 1}}},
