@@ -4,6 +4,7 @@
 
 #include "dialects/graph/Direct.h"
 #include "dialects/graph/Step.h"
+#include "passes/bufferize/ColumnParts.h"
 #include "passes/bufferize/InPlace.h"
 #include "passes/bufferize/MatmulForm.h"
 #include "passes/bufferize/Workspace.h"
@@ -370,7 +371,8 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
                           : newGroupResult(op, cast<OpResult>(result).getResultNumber(), operands));
     taken.insert(results.back().buffer);
   }
-  program_.launch(op, operands, results);
+  if (!isForGpus_ || !launchInParts(op, operands, results))
+    program_.launch(op, operands, results);
   for (auto [result, view] : llvm::zip(op.getResults(), results))
     setView(result, view);
 }
@@ -395,6 +397,49 @@ Value StepLowering::wholeBufferOf(Value value, Type element) {
       program_.addBuffer("dense", program::Role::Workspace, element, from.shape), from.shape);
   program_.copy(from, to);
   return to.buffer;
+}
+
+bool StepLowering::launchInParts(graph::FusionOp op, ArrayRef<View> operands,
+                                 ArrayRef<View> results) {
+  Block &body = op.getBody().front();
+  OperandRange yielded = body.getTerminator()->getOperands();
+  auto split = [&](const ColumnParts &parts, Value value, const View &view) {
+    return view.reshaped(shapeInParts(op, parts, value));
+  };
+  const std::optional<ColumnParts> parts = columnPartsOf(op, [&](const ColumnParts &tried) {
+    auto fits = [&](auto pair) {
+      return split(tried, std::get<0>(pair), std::get<1>(pair)).has_value();
+    };
+    return llvm::all_of(llvm::zip(body.getArguments(), operands), fits) &&
+           llvm::all_of(llvm::zip(yielded, results), fits);
+  });
+  if (!parts)
+    return false;
+  PartialSums sums = inParts(op, *parts);
+  SmallVector<View> from, to;
+  for (auto [argument, view] : llvm::zip(body.getArguments(), operands))
+    from.push_back(*split(*parts, argument, view));
+  for (auto [i, value] : llvm::enumerate(yielded)) {
+    Value result = sums.first.getResult(i);
+    const std::vector<int64_t> shape = graph::staticShapeOf(result);
+    to.push_back(sums.second[i]
+                     ? View::dense(program_.addBuffer("parts", program::Role::Workspace,
+                                                      graph::elementTypeOf(result), shape),
+                                   shape)
+                     : *split(*parts, value, results[i]));
+  }
+  program_.launch(sums.first, from, to);
+  for (auto [i, second] : llvm::enumerate(sums.second))
+    if (second) {
+      program_.launch(second, to[i], results[i]);
+      second.erase();
+    }
+  SmallVector<Value> read(sums.first.getOperands());
+  sums.first.erase();
+  for (auto [before, after] : llvm::zip(op.getOperands(), read))
+    if (before != after)
+      after.getDefiningOp()->erase();
+  return true;
 }
 
 void StepLowering::lowerDot(graph::DotGeneralOp op) {

@@ -96,6 +96,9 @@ private:
   void lowerConstant(graph::ConstantOp op);
   void lowerAccumulate(graph::AccumulateOp op);
   void lowerFusion(graph::FusionOp op);
+  // Launches a group that reduces long columns in two steps. Returns whether it did.
+  bool launchInParts(graph::FusionOp op, llvm::ArrayRef<View> operands,
+                     llvm::ArrayRef<View> results);
   void lowerDot(graph::DotGeneralOp op);
   // On GPUs the bias that the product may add; it lies in memory when the product runs.
   std::optional<ProductBias> biasOf(graph::DotGeneralOp op);

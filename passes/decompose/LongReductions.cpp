@@ -21,11 +21,9 @@ static SmallVector<int64_t> majorDims(graph::ReduceOp reduce, bool isChannelsLas
   for (int64_t dim : dims)
     reduced *= type.getDimSize(dim);
   const int64_t innermost = isChannelsLast ? 1 : type.getRank() - 1;
-  const bool hasColumns = !llvm::is_contained(dims, innermost);
-  if (reduced < (hasColumns ? kLongColumn : kLongRow))
+  if (reduced < kLongRow || !llvm::is_contained(dims, innermost))
     return {};
-  const int64_t results = type.getNumElements() / reduced;
-  const int64_t blocks = hasColumns ? llvm::divideCeil(results, kColumns) : results;
+  const int64_t blocks = type.getNumElements() / reduced;
   SmallVector<int64_t> result;
   int64_t parts = 1;
   for (size_t i = 0; i + 1 < dims.size() && blocks * parts < kFull; ++i) {

@@ -1,9 +1,9 @@
-// LongReductions: for GPUs, reduces in two steps where one leaves most processors idle.
+// LongReductions: for GPUs, reduces rows in two steps where one leaves most processors idle.
 //
-// A reduction kernel launches one block of threads per row, or per kColumns columns, of its result:
-// one block for the norm of a gradient, 12 for a bias gradient of 768 columns. Reducing the minor
-// dims first launches that many blocks for each index of the major dims; the second kernel adds few
-// numbers. Both are ordinary ops, which the planner splits and prices.
+// A reduction kernel launches one block of threads per row, so one for the norm of a gradient.
+// Reducing the minor dims first launches as many blocks as the major dims have indices; the second
+// kernel adds few numbers. Both are ordinary ops, which the planner splits and prices. Reductions
+// to columns take two steps in the program (passes/bufferize/ColumnParts.h).
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -15,11 +15,9 @@ namespace cleave::decompose {
 // sizes. Sums of 16-bit floats are rounded once, at the end.
 void splitLongReductions(mlir::func::FuncOp function);
 
-// A reduction is split if each result has at least this many operands: kLongRow if the dim that is
-// innermost in memory is reduced, kLongColumn if it is kept.
-inline constexpr int64_t kLongRow = 1 << 16, kLongColumn = 1 << 12;
-// The fewest columns of a block: two 16-bit floats per lane of a warp.
-inline constexpr int64_t kColumns = 64;
+// A reduction of the dim that is innermost in memory is split if each result has at least this many
+// operands.
+inline constexpr int64_t kLongRow = 1 << 16;
 // Blocks that fill a GPU: the multiprocessors of the largest one.
 inline constexpr int64_t kFull = 148;
 

@@ -14,10 +14,17 @@ def CompositesPass : Cleave_Pass<"cleave-decompose-composites", "::mlir::func::F
 }
 
 def LongReductionsPass : Cleave_Pass<"cleave-decompose-long-reductions", "::mlir::func::FuncOp"> {
-  let summary = "Reduces in two steps where one kernel would have few blocks of threads";
+  let summary = "Reduces rows in two steps where one kernel would have few blocks of threads";
   let before = "None.";
-  let after = "No reduction of at least 65536 elements to each of at most 1024 results has major "
-              "dims with 64 indices besides others that it reduces.";
+  let after = "No reduction of rows with at least 65536 elements to fewer than 148 results has major "
+              "dims besides the innermost one.";
+}
+
+def BatchMomentsPass : Cleave_Pass<"cleave-decompose-batch-moments", "::mlir::func::FuncOp"> {
+  let summary = "Takes mean and variance over a batch in one pass over the data";
+  let before = "Equal ops are merged.";
+  let after = "No sum over dim 0 and others is of squared distances from the mean over the same "
+              "dims, if these leave the dim that is innermost in memory.";
 }
 
 def SpaceToDepthPass : Cleave_Pass<"cleave-decompose-space-to-depth", "::mlir::func::FuncOp"> {

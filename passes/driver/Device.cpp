@@ -38,6 +38,13 @@ Result<bool> wantsGpus(Compilation &c) {
   return !c.cluster->isCpu;
 }
 
+void markDevice(ModuleOp module, bool isForGpus) {
+  if (isForGpus)
+    module->setAttr(program::kDevice, StringAttr::get(module.getContext(), artifact::kCuda));
+  else
+    module->removeAttr(program::kDevice);
+}
+
 Status setDevice(Compilation &c) {
   const bool wasForGpus = program::isForGpus(c.module());
   const bool isLowered = !c.module().getOps<program::ProgramOp>().empty();
@@ -53,10 +60,7 @@ Status setDevice(Compilation &c) {
   if (isLowered)
     return Status::ok();
   for (Unit &unit : c.units)
-    if (kind == artifact::kCuda)
-      unit.module.get()->setAttr(program::kDevice, StringAttr::get(c.context.get(), kind));
-    else
-      unit.module.get()->removeAttr(program::kDevice);
+    markDevice(*unit.module, kind == artifact::kCuda);
   return Status::ok();
 }
 

@@ -15,6 +15,9 @@ Result<DeviceOption> parseDevice(const std::string &text);
 // Whether the plan will be for GPUs. Does not measure this machine.
 Result<bool> wantsGpus(Compilation &c);
 
+// Notes at the module that it is for GPUs, or not.
+void markDevice(mlir::ModuleOp module, bool isForGpus);
+
 // Notes the device of --device, else that of the cluster, at the module, where bufferization finds
 // it. A module of the phase `program` keeps its own; another one in --device is the user's mistake.
 Status setDevice(Compilation &c);

@@ -15,6 +15,7 @@
 #include "dialects/program/Program.h"
 #include "passes/autodiff/Autodiff.h"
 #include "passes/bufferize/Bufferize.h"
+#include "passes/decompose/BatchMoments.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/decompose/DirectConvolutions.h"
 #include "passes/decompose/LongReductions.h"
@@ -248,6 +249,7 @@ static Status makePrimitive(Compilation &c, Unit &unit) {
   func::FuncOp step = graph::stepOf(*unit.module);
   analysis::recordVocabularies(step);
   CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
+  markDevice(*unit.module, isForGpus);
   decompose::decomposeComposites(step, c.options.decomposeAttention ? decompose::keepsNothing
                                                                     : decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
@@ -259,6 +261,8 @@ static Status makePrimitive(Compilation &c, Unit &unit) {
     decompose::applySpaceToDepth(step);
   }
   tidy(*unit.module);
+  if (isForGpus && decompose::mergeBatchMoments(step) > 0)
+    tidy(*unit.module);
   chooseAttention(c, step, isForGpus);
   fuse::formGroups(step);
   schedule::orderForMemory(step);

@@ -2,6 +2,7 @@
 #include "passes/fuse/Fuse.h"
 
 #include "compiler/analysis/Identity.h"
+#include "dialects/program/Program.h"
 #include "passes/fuse/Groups.h"
 #include "passes/fuse/Prune.h"
 
@@ -241,9 +242,8 @@ bool isOneKernel(graph::FusionOp group) {
     if (isComputeOp(&op))
       computeOps.push_back(&op);
   Operation *yield = body.getTerminator();
-  return computeOps.empty() || isOneKernel(computeOps, [&](Operation *op) {
-           return llvm::is_contained(op->getUsers(), yield);
-         });
+  auto isGiven = [&](Operation *op) { return llvm::is_contained(op->getUsers(), yield); };
+  return computeOps.empty() || isOneKernel(computeOps, isGiven, program::isForGpus(group));
 }
 
 void separateIotasInGroups(func::FuncOp step) {

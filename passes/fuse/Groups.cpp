@@ -6,6 +6,7 @@
 #include "compiler/analysis/IterationSpace.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Step.h"
+#include "dialects/program/Program.h"
 
 using namespace mlir;
 
@@ -54,6 +55,30 @@ bool isRow(graph::ReduceOp reduce) {
   }
   std::optional<int64_t> count = elements.constant();
   return leavesSome && count && *count <= kRowElements;
+}
+
+// Whether the reduction is a column (G4): over the first dim of its operand, but not the last one.
+bool isColumn(graph::ReduceOp reduce) {
+  const graph::Shape shape = graph::shapeOf(reduce.getOperand());
+  SmallVector<int64_t> dims; // not of size one
+  for (size_t dim = 0; dim < shape.size(); ++dim)
+    if (shape[dim] != Polynomial(1))
+      dims.push_back(static_cast<int64_t>(dim));
+  return !dims.empty() && llvm::is_contained(reduce.getDims(), dims.front()) &&
+         !llvm::is_contained(reduce.getDims(), dims.back());
+}
+
+// Whether all values have their factors in the order in which `reference` has them.
+bool isInOrder(const analysis::IterationSpace &space, Value reference) {
+  const SmallVector<int> &order = space.dims.find(reference)->second;
+  return llvm::all_of(space.dims, [&](const auto &entry) {
+    const auto *at = order.begin();
+    return llvm::all_of(entry.second, [&](int factor) {
+      if (factor >= 0)
+        at = std::find(at, order.end(), factor);
+      return at != order.end();
+    });
+  });
 }
 
 // Whether the operand, of this shape, adds nothing to the iteration space of its reader: it is read
@@ -112,7 +137,7 @@ Value sourceOf(Value value) {
   return value;
 }
 
-Groups::Groups(func::FuncOp step) {
+Groups::Groups(func::FuncOp step) : isForGpus_(program::isForGpus(step)) {
   // In a step of one micro-batch all ops run once.
   if (!step.getOps<graph::AccumulateOp>().empty())
     perMicroBatch_ = graph::perMicroBatch(step);
@@ -214,11 +239,13 @@ bool Groups::obeysRules(const Group &group) const {
   }
   auto [answer, isNew] = obeys_.try_emplace(std::move(identity), false);
   if (isNew)
-    answer->second = isOneKernel(computeOps, [&](Operation *op) { return given.contains(op); });
+    answer->second =
+        isOneKernel(computeOps, [&](Operation *op) { return given.contains(op); }, isForGpus_);
   return answer->second;
 }
 
-bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Operation *)> isGiven) {
+bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Operation *)> isGiven,
+                 bool isForGpus) {
   if (computeOps.size() > kMostMembers)
     return false;
   SmallVector<Operation *> ops = opsOf(computeOps);
@@ -226,7 +253,7 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
   if (!space.isProper())
     return false;
   Factors all, reduced;
-  bool reduces = false, rows = true, usedInside = false;
+  bool reduces = false, rows = true, columns = isForGpus, usedInside = false;
   for (Operation *op : computeOps)
     for (Value value : {Value(op->getOperand(0)), Value(op->getResult(0))})
       llvm::append_range(all, space.factorsOf(value));
@@ -243,6 +270,7 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
     reduced = mine;
     reduces = true;
     rows &= isRow(reduce);
+    columns &= isColumn(reduce) && isInOrder(space, reduce.getOperand());
     usedInside |= llvm::any_of(computeOps, [&](Operation *user) {
       return llvm::any_of(user->getOperands(),
                           [&](Value v) { return sourceOf(v) == reduce.getResult(); });
@@ -255,7 +283,8 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
                       std::back_inserter(kept));
   for (Operation *op : computeOps) {
     Factors factors = space.factorsOf(op->getResult(0));
-    bool isFull = factors == all && (!reduces || rows), isKept = reduces && factors == kept;
+    bool isFull = factors == all && (!reduces || rows || columns),
+         isKept = reduces && factors == kept;
     if (isGiven(op) ? !(isFull || isKept)
                     : !(factors == all || isKept || factors.empty() || !graph::isCostly(op)))
       return false;

@@ -13,8 +13,10 @@
 //       in the first-level cache from pass to pass. Inside, a reduced dim can no longer be split
 //       over ranks: where that would hurt, for a loss over a large vocabulary, batch statistics or
 //       the mean over a batch, reductions therefore end their group;
-//  (G4) a value that is read outside the group has all factors F, or F without R if the reductions
-//       are rows; where they are not, only F without R;
+//  (G4) a value that is read outside the group has factors F without R, or all factors F if the
+//       reductions are rows. On GPUs, it may have all factors if the reductions are columns: they
+//       reduce the first dim of their operands and keep the last one, and all values have their
+//       dims in the same order;
 //  (G5) a value with fewer factors is recomputed at every point: it is read inside only and cheap;
 //  (G6) merging makes no cycle, and all members run equally often (once per micro-batch or once
 //       per step).
@@ -46,8 +48,8 @@ bool isProperAlone(mlir::Operation *computeOp);
 // Whether the compute ops, with the clonable ops that they read, obey all rules but (G6).
 // `isGiven`: whether the op's result is read outside the group.
 bool isOneKernel(llvm::ArrayRef<mlir::Operation *> computeOps,
-                 llvm::function_ref<bool(mlir::Operation *)> isGiven);
-// The same for a group that has been built; one without compute ops obeys all rules.
+                 llvm::function_ref<bool(mlir::Operation *)> isGiven, bool isForGpus);
+// The same for a group of a module that has been built; one without compute ops obeys all rules.
 bool isOneKernel(graph::FusionOp group);
 
 // The value that `value` is made of by clonable ops alone, or `value` itself; null if it is made of
@@ -155,6 +157,7 @@ private:
   mutable std::unordered_map<std::string, bool> obeys_;
   llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_; // per compute op, groups repeating it
   llvm::DenseSet<mlir::Operation *> perMicroBatch_;
+  bool isForGpus_;
 };
 
 } // namespace cleave::fuse

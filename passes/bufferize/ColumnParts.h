@@ -1,0 +1,39 @@
+// ColumnParts: on GPUs, sums over many rows are taken in two steps: a kernel sums each part of the
+// rows, and one kernel per result adds the parts.
+//
+// A kernel that reduces rows to columns has a block of threads per few columns, too few to fill a
+// GPU. Splitting the rows into parts multiplies its blocks. The number of parts follows from local
+// sizes; no op of the step changes, so that groups and decisions do not depend on it.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+
+#include <optional>
+
+namespace cleave::bufferize {
+
+// Neighbouring dims of the rows, seen as one dim, which is split into `parts` equal parts.
+struct ColumnParts {
+  llvm::SmallVector<int> factors; // of the group's iteration space: these dims, major to minor
+  int64_t parts = 1;
+  int64_t size = 1; // of the dims together, a multiple of `parts`
+};
+
+// The parts of a group that reduces long columns; none if it reduces nothing to columns, has enough
+// blocks, or has no dims that all its values see alike. `fits`: whether the views of its operands
+// and results can be split like this.
+using Fits = llvm::function_ref<bool(const ColumnParts &)>;
+std::optional<ColumnParts> columnPartsOf(graph::FusionOp fusion, Fits fits);
+
+// The shape of an operand or result of the group with its dims split.
+llvm::SmallVector<int64_t> shapeInParts(graph::FusionOp fusion, const ColumnParts &parts,
+                                        mlir::Value value);
+
+// The two steps, built before the group; the caller erases them with the reshapes of operands.
+struct PartialSums {
+  graph::FusionOp first;                     // with the operands and results of the group, split
+  llvm::SmallVector<graph::FusionOp> second; // per result; null: the first step gives it
+};
+PartialSums inParts(graph::FusionOp fusion, const ColumnParts &parts);
+
+} // namespace cleave::bufferize
