@@ -12,10 +12,12 @@ namespace cleave::bufferize {
 
 namespace {
 
-constexpr int64_t kColumnsPerBlock = 256; // 16 bytes for each thread of a warp, in 16 bits
-constexpr int64_t kBlocks = 1024;         // fill a GPU evenly
-constexpr int64_t kFewestRows = 64;       // of a part
-constexpr int64_t kLongColumn = 1 << 12;  // rows; fewer take one step
+constexpr int64_t kColumnsPerBlock = 256;   // 16 bytes for each thread of a warp, in 16 bits
+constexpr int64_t kBlocks = 1024;           // fill a GPU evenly
+constexpr int64_t kFewestRows = 64;         // of a part
+constexpr int64_t kSweptElements = 1 << 19; // of the rows that all blocks have at a time
+constexpr int64_t kFewestSwept = 16;        // rows of a part that is swept, row by row
+constexpr int64_t kLongColumn = 1 << 12;    // rows; fewer take one step
 
 SmallVector<Operation *> opsOf(graph::FusionOp fusion) {
   SmallVector<Operation *> ops;
@@ -302,11 +304,15 @@ std::optional<ColumnParts> columnPartsOf(graph::FusionOp fusion, Fits fits) {
   int64_t rows = 1;
   for (int factor : reducedBy(reduce))
     rows *= *space.sizes[factor].constant();
-  if (rows < kLongColumn)
-    return std::nullopt;
   const int64_t results = *graph::elementCount(reduce.getType()).constant();
-  const int64_t blocks = llvm::divideCeil(results, kColumnsPerBlock);
-  const int64_t wanted = std::min(kBlocks / blocks, rows / kFewestRows);
+  const bool isSwept = llvm::any_of(fusion.getBody().front().getOps<graph::ReduceOp>(),
+                                    [&](auto op) { return reducedBy(op) != reducedBy(reduce); });
+  if (!isSwept && rows < kLongColumn)
+    return std::nullopt;
+  const int64_t blocks = (results + kColumnsPerBlock - 1) / kColumnsPerBlock;
+  const int64_t wanted =
+      isSwept ? std::min(kSweptElements / std::max(results, kColumnsPerBlock), rows / kFewestSwept)
+              : std::min(kBlocks / blocks, rows / kFewestRows);
   if (wanted < 2)
     return std::nullopt;
   ColumnParts parts;

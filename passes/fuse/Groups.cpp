@@ -68,10 +68,13 @@ bool isColumn(graph::ReduceOp reduce) {
          !llvm::is_contained(reduce.getDims(), dims.back());
 }
 
-// Whether all values have their factors in the order in which `reference` has them.
+// Whether all values have their factors in the order in which `reference` has them, in memory, too:
+// none is a transpose.
 bool isInOrder(const analysis::IterationSpace &space, Value reference) {
   const SmallVector<int> &order = space.dims.find(reference)->second;
   return llvm::all_of(space.dims, [&](const auto &entry) {
+    if (entry.first.template getDefiningOp<graph::TransposeOp>())
+      return false;
     const auto *at = order.begin();
     return llvm::all_of(entry.second, [&](int factor) {
       if (factor >= 0)
@@ -112,6 +115,34 @@ using Factors = SmallVector<int>;
 
 bool isSubset(const Factors &part, const Factors &whole) {
   return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+// Whether one of the ops reads the value, directly or through clonable ops.
+bool isReadBy(ArrayRef<Operation *> ops, Value value) {
+  return llvm::any_of(ops, [&](Operation *op) {
+    return llvm::any_of(op->getOperands(), [&](Value v) { return sourceOf(v) == value; });
+  });
+}
+
+// Whether the columns may be reduced beside rows that reduce the factors `row` (G2).
+bool canSweep(ArrayRef<Operation *> computeOps, ArrayRef<graph::ReduceOp> columns,
+              const Factors &row, const analysis::IterationSpace &space) {
+  if (columns.size() > kColumnSums || row.size() != 1)
+    return false;
+  const std::optional<int64_t> elements = space.sizes[row.front()].constant();
+  if (!elements || *elements > kSweptElements)
+    return false;
+  // Iotas over rows keep these from being split into parts, without which one block does all.
+  for (const auto &[value, dims] : space.dims)
+    if (value.getDefiningOp<graph::IotaOp>() && space.factorsOf(value) != row)
+      return false;
+  return llvm::all_of(columns, [&](graph::ReduceOp column) {
+    Factors both = space.reduced.lookup(column);
+    llvm::append_range(both, row);
+    llvm::sort(both);
+    return both == space.factorsOf(column.getOperand()) && isInOrder(space, column.getOperand()) &&
+           !isReadBy(computeOps, column.getResult());
+  });
 }
 
 } // namespace
@@ -253,7 +284,12 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
   if (!space.isProper())
     return false;
   Factors all, reduced;
+  SmallVector<graph::ReduceOp> beside; // columns beside rows
   bool reduces = false, rows = true, columns = isForGpus, usedInside = false;
+  const bool hasRows = isForGpus && llvm::any_of(computeOps, [](Operation *op) {
+                         auto reduce = dyn_cast<graph::ReduceOp>(op);
+                         return reduce && isRow(reduce);
+                       });
   for (Operation *op : computeOps)
     for (Value value : {Value(op->getOperand(0)), Value(op->getResult(0))})
       llvm::append_range(all, space.factorsOf(value));
@@ -263,6 +299,10 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
     auto reduce = dyn_cast<graph::ReduceOp>(op);
     if (!reduce)
       continue;
+    if (hasRows && isColumn(reduce)) {
+      beside.push_back(reduce);
+      continue;
+    }
     Factors mine = space.reduced.lookup(op);
     llvm::sort(mine);
     if ((reduces && mine != reduced) || space.factorsOf(reduce.getOperand()) != all)
@@ -271,12 +311,11 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
     reduces = true;
     rows &= isRow(reduce);
     columns &= isColumn(reduce) && isInOrder(space, reduce.getOperand());
-    usedInside |= llvm::any_of(computeOps, [&](Operation *user) {
-      return llvm::any_of(user->getOperands(),
-                          [&](Value v) { return sourceOf(v) == reduce.getResult(); });
-    });
+    usedInside |= isReadBy(computeOps, reduce.getResult());
   }
   if (usedInside && !rows)
+    return false;
+  if (!beside.empty() && !(rows && canSweep(computeOps, beside, reduced, space)))
     return false;
   Factors kept;
   std::set_difference(all.begin(), all.end(), reduced.begin(), reduced.end(),
@@ -284,7 +323,7 @@ bool isOneKernel(ArrayRef<Operation *> computeOps, llvm::function_ref<bool(Opera
   for (Operation *op : computeOps) {
     Factors factors = space.factorsOf(op->getResult(0));
     bool isFull = factors == all && (!reduces || rows || columns),
-         isKept = reduces && factors == kept;
+         isKept = (reduces && factors == kept) || llvm::is_contained(beside, op);
     if (isGiven(op) ? !(isFull || isKept)
                     : !(factors == all || isKept || factors.empty() || !graph::isCostly(op)))
       return false;

@@ -7,16 +7,17 @@
 // Compute ops share a group if producer and consumer run over one iteration space:
 //  (G1) no value has two dims of one factor;
 //  (G2) all reductions of the group reduce the same factors R, of operands with all factors F of
-//       the group;
+//       the group. On GPUs, up to kColumnSums columns (G4) may be reduced beside rows (G3) of up to
+//       kSweptElements elements, over F without R: the gradients of a norm are one kernel;
 //  (G3) a reduction is used inside its group only if it is a row: its dims are the last ones of
 //       the operand, others are left, and it has at most kRowElements elements, so that it stays
 //       in the first-level cache from pass to pass. Inside, a reduced dim can no longer be split
 //       over ranks: where that would hurt, for a loss over a large vocabulary, batch statistics or
 //       the mean over a batch, reductions therefore end their group;
 //  (G4) a value that is read outside the group has factors F without R, or all factors F if the
-//       reductions are rows. On GPUs, it may have all factors if the reductions are columns: they
-//       reduce the first dim of their operands and keep the last one, and all values have their
-//       dims in the same order;
+//       reductions are rows, or is a column beside them. On GPUs, it may have all factors if the
+//       reductions are columns: they reduce the first dim of their operands and keep the last one,
+//       and all values have their dims in the same order, without transposes;
 //  (G5) a value with fewer factors is recomputed at every point: it is read inside only and cheap;
 //  (G6) merging makes no cycle, and all members run equally often (once per micro-batch or once
 //       per step).
@@ -36,6 +37,10 @@ namespace cleave::fuse {
 
 // The most elements of a row that a group may reduce and read again (G3): 64 KiB of f32.
 inline constexpr int64_t kRowElements = 16384;
+// The limits of rows and columns in one group (G2): a block of 1024 threads holds a row and the
+// sums of the columns in registers, 8 elements of each per thread.
+inline constexpr int64_t kSweptElements = 8192;
+inline constexpr size_t kColumnSums = 4;
 
 // The two kinds of ops that groups consist of.
 bool isComputeOp(mlir::Operation *op);

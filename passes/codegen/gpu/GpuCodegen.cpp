@@ -22,7 +22,7 @@ namespace cleave::codegen {
 
 static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into) {
   auto fusion = dyn_cast<graph::FusionOp>(kernel.getComputation());
-  FailureOr<GroupNest> nest = fusion ? groupNestOf(kernel) : GroupNest();
+  FailureOr<GroupNest> nest = fusion ? groupNestOf(kernel, /*maySweep=*/true) : GroupNest();
   if (failed(nest))
     return failure();
   GpuKernel builder(into, kernel);

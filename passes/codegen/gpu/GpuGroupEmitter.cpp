@@ -379,18 +379,17 @@ void GpuGroupEmitter::exchangeWarps(const Pass &pass, SmallVector<Value> &sums) 
     sum = butterfly(reduce, k_.loadFrom(array, slot, sum.getType()), warps);
 }
 
-void GpuGroupEmitter::emitRows() {
-  planPasses();
-  placeRow();
-  if (threads_.inRegisters) {
-    for (int64_t i = 0; i < threads_.chunksPerThread(); ++i)
-      registers_.push_back(
-          inRegister(i, threads_.chunks, [&](Value number) { return chunkOf(number); }));
-    for (int64_t i = 0; i < threads_.tailsPerThread(); ++i)
-      registers_.push_back(
-          inRegister(i, threads_.tails, [&](Value number) { return tailOf(number); }));
-  }
-  valid_ = hasRow_;
+void GpuGroupEmitter::fillRegisters() {
+  registers_.clear();
+  for (int64_t i = 0; i < threads_.chunksPerThread(); ++i)
+    registers_.push_back(
+        inRegister(i, threads_.chunks, [&](Value number) { return chunkOf(number); }));
+  for (int64_t i = 0; i < threads_.tailsPerThread(); ++i)
+    registers_.push_back(
+        inRegister(i, threads_.tails, [&](Value number) { return tailOf(number); }));
+}
+
+void GpuGroupEmitter::emitPasses() {
   for (const Pass &pass : passes_) {
     emitOuter(pass.roots);
     SmallVector<Value> sums = emitPass(pass);
@@ -401,6 +400,17 @@ void GpuGroupEmitter::emitRows() {
     }
   }
   emitOuter(resultsThat([&](Value value) { return !hasInner(value); }));
+}
+
+void GpuGroupEmitter::emitRows() {
+  if (!nest_.columnSums.empty())
+    return emitSweep();
+  planPasses();
+  placeRow();
+  if (threads_.inRegisters)
+    fillRegisters();
+  valid_ = hasRow_;
+  emitPasses();
   valid_ = gpu_.both(hasRow_, gpu_.isBelow(inRow_, 1));
   storeOuterResults();
   flush();

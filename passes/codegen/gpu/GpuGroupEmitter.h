@@ -87,6 +87,15 @@ private:
   void exchangeWarps(const Pass &pass, llvm::SmallVector<mlir::Value> &sums);
   mlir::Value butterfly(graph::ReduceOp reduce, mlir::Value value, int lanes);
 
+  // Fills `registers_`.
+  void fillRegisters();
+  // All passes over the row in hand.
+  void emitPasses();
+  // Rows with column sums.
+  void emitSweep();
+  llvm::SmallVector<mlir::Value>
+  sweepRow(mlir::Value row, llvm::ArrayRef<graph::ReduceOp> reductions, mlir::ValueRange carried);
+
   // Columns: accumulators are per reduction and lane.
   llvm::SmallVector<mlir::Value> sumColumns(const Chunk &chunk, mlir::Value slice,
                                             mlir::Value valid);

@@ -133,7 +133,20 @@ private:
                              }));
   }
 
+  // A row has a block, whose threads hold it in registers.
+  void chooseSweep() {
+    chooseWidth(nest_.reduced.empty() ? -1 : nest_.reduced.back(), kAccessBytes, /*hasTail=*/false);
+    gpu_.chunks = nest_.size(nest_.reduced) / gpu_.width;
+    const uint64_t chunks = std::max<int64_t>(gpu_.chunks, 1);
+    gpu_.threadsPerRow =
+        static_cast<int>(std::clamp<int64_t>(llvm::bit_ceil(chunks), kWarp, kMostThreads));
+    gpu_.launch.threads = gpu_.threadsPerRow;
+    gpu_.launch.blocks = nest_.size(nest_.outer);
+  }
+
   void chooseRows() {
+    if (!nest_.columnSums.empty())
+      return chooseSweep();
     chooseWidth(nest_.reduced.empty() ? -1 : nest_.reduced.back(), kAccessBytes, /*hasTail=*/true);
     chooseUnroll();
     int64_t length = nest_.size(nest_.reduced), rows = nest_.size(nest_.outer);

@@ -8,6 +8,7 @@
 //   Rows       `threadsPerRow` threads compute one row: short rows share a block, long rows have
 //              one of their own. A row stays in registers if its part of each thread is small, and
 //              is read once if no pass after the first needs it
+//              Rows with column sums: a block computes one row after the other, all in registers
 //   Columns    `lanes` threads read `width` neighbouring columns each; the `slices` of a block, of
 //              `lanes` threads each, take turns at the rows, and their sums are added in a fixed
 //              order

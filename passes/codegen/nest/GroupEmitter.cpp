@@ -226,7 +226,7 @@ void GroupEmitter::storeResults(llvm::function_ref<bool(Value)> isChosen) {
 }
 
 void GroupEmitter::storeInnerResults() {
-  storeResults([&](Value value) { return hasInner(value); });
+  storeResults([&](Value value) { return hasInner(value) && !isColumnSum(value); });
 }
 
 void GroupEmitter::storeOuterResults() {
@@ -247,6 +247,9 @@ void GroupEmitter::planPasses() {
       pass.reductions.push_back(reduce);
       pass.roots.push_back(reduce.getOperand());
     }
+  auto rootOf = [&](Value value) {
+    return isColumnSum(value) ? value.getDefiningOp()->getOperand(0) : value;
+  };
   int last = 0;
   for (Value value : results())
     if (nest_.hasInner(value))
@@ -255,7 +258,7 @@ void GroupEmitter::planPasses() {
   passOf(last);
   for (Value value : results())
     if (nest_.hasInner(value))
-      passes_.back().roots.push_back(value);
+      passes_.back().roots.push_back(rootOf(value));
 }
 
 Value GroupEmitter::linearReduced() {

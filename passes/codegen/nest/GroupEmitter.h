@@ -62,6 +62,7 @@ protected:
   // Whether the value varies in the inner loops, and whether in a reduced factor.
   bool hasInner(mlir::Value value) const { return nest_.hasInner(value); }
   bool hasRows(mlir::Value value) const;
+  bool isColumnSum(mlir::Value value) const { return nest_.columnSums.contains(value); }
   // The group's results.
   mlir::OperandRange results() const { return body_.getTerminator()->getOperands(); }
   Roots resultsThat(llvm::function_ref<bool(mlir::Value)> isChosen) const;

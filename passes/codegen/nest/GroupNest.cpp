@@ -12,9 +12,9 @@ namespace {
 
 class NestBuilder {
 public:
-  explicit NestBuilder(program::KernelOp kernel)
-      : kernel_(kernel), fusion_(cast<graph::FusionOp>(kernel.getComputation())),
-        body_(fusion_.getBody().front()) {}
+  NestBuilder(program::KernelOp kernel, bool maySweep)
+      : kernel_(kernel), maySweep_(maySweep),
+        fusion_(cast<graph::FusionOp>(kernel.getComputation())), body_(fusion_.getBody().front()) {}
 
   FailureOr<GroupNest> build() {
     SmallVector<Operation *> ops;
@@ -39,22 +39,40 @@ public:
 private:
   LogicalResult collectReduced(ArrayRef<Operation *> ops) {
     reduced_.assign(sizes_.size(), false);
-    Operation *first = nullptr;
+    swept_ = reduced_;
+    Operation *first = nullptr, *firstColumn = nullptr;
     for (Operation *op : ops) {
-      if (!isa<graph::ReduceOp>(op))
+      auto reduce = dyn_cast<graph::ReduceOp>(op);
+      if (!reduce)
         continue;
       std::vector<bool> mine(sizes_.size(), false);
       for (int factor : space_.reduced.lookup(op))
         mine[factor] = true;
-      if (first && mine != reduced_) {
+      const bool isColumn = isColumnSum(reduce, ops);
+      std::vector<bool> &others = isColumn ? swept_ : reduced_;
+      Operation *&before = isColumn ? firstColumn : first;
+      if (before && mine != others) {
         auto diag = op->emitOpError("reduces other dims than the rest of its group");
-        diag.attachNote(first->getLoc()) << "the first reduction of the group is here";
+        diag.attachNote(before->getLoc()) << "the first reduction of the group is here";
         return diag;
       }
-      reduced_ = std::move(mine);
-      first = first ? first : op;
+      others = std::move(mine);
+      before = before ? before : op;
+      if (isColumn)
+        nest_.columnSums.insert(reduce.getResult());
     }
     return success();
+  }
+
+  // Whether the reduction keeps the last dim of its operand beside others that reduce it.
+  bool isColumnSum(graph::ReduceOp reduce, ArrayRef<Operation *> ops) {
+    auto reducesLast = [](graph::ReduceOp op) {
+      return llvm::is_contained(op.getDims(), graph::rankOf(op.getOperand()) - 1);
+    };
+    return maySweep_ && !reducesLast(reduce) && llvm::any_of(ops, [&](Operation *op) {
+             auto other = dyn_cast<graph::ReduceOp>(op);
+             return other && reducesLast(other);
+           });
   }
 
   // Strides per factor of the space; a dim without a factor has only index 0.
@@ -103,7 +121,7 @@ private:
   }
 
   bool canMerge(int major, int minor) {
-    if (reduced_[major] != reduced_[minor])
+    if (reduced_[major] != reduced_[minor] || swept_[major] != swept_[minor])
       return false;
     for (auto &[value, dims] : space_.dims)
       if (auto iota = value.getDefiningOp<graph::IotaOp>())
@@ -155,7 +173,8 @@ private:
       for (Value operand : op->getOperands())
         stage = std::max(stage, nest_.stage.lookup(operand));
       Value result = op->getResult(0);
-      nest_.stage[result] = stage + !space_.reduced.lookup(op).empty();
+      nest_.stage[result] =
+          stage + (!space_.reduced.lookup(op).empty() && !nest_.columnSums.contains(result));
       nest_.factors[result] = mask(result);
       if (auto iota = dyn_cast<graph::IotaOp>(op)) {
         int factor = space_.factorOf(result, iota.getDim());
@@ -174,13 +193,19 @@ private:
   }
 
   void chooseKind() {
-    uint64_t reducedMask = 0;
-    for (auto [factor, number] : llvm::enumerate(number_))
+    uint64_t reducedMask = 0, sweptMask = 0;
+    for (auto [factor, number] : llvm::enumerate(number_)) {
       if (reduced_[factor])
         reducedMask |= uint64_t(1) << number;
+      if (swept_[factor])
+        sweptMask |= uint64_t(1) << number;
+    }
     SmallVector<int> parallel;
     for (int factor = 0; factor < static_cast<int>(nest_.sizes.size()); ++factor)
-      (reducedMask >> factor & 1 ? nest_.reduced : parallel).push_back(factor);
+      (reducedMask >> factor & 1 ? nest_.reduced
+       : sweptMask >> factor & 1 ? nest_.swept
+                                 : parallel)
+          .push_back(factor);
     int maxStage = 0;
     for (auto &[value, stage] : nest_.stage) {
       maxStage = std::max(maxStage, stage);
@@ -188,10 +213,11 @@ private:
           stage > 0 && (nest_.factors.lookup(value) & reducedMask) && !graph::splatValue(value);
     }
     int last = static_cast<int>(nest_.sizes.size()) - 1;
-    if (maxStage == 0)
+    if (maxStage == 0 && nest_.columnSums.empty())
       nest_.kind = GroupNest::Kind::Pointwise;
     else if (nest_.reduced.empty() || nest_.reduced.back() == last || maxStage > 1 ||
-             nest_.rereadsRows || parallel.empty() || !isContiguous(last))
+             nest_.rereadsRows || !nest_.columnSums.empty() || parallel.empty() ||
+             !isContiguous(last))
       nest_.kind = GroupNest::Kind::Rows;
     else
       nest_.kind = GroupNest::Kind::Columns;
@@ -218,11 +244,13 @@ private:
   }
 
   program::KernelOp kernel_;
+  bool maySweep_;
   graph::FusionOp fusion_;
   Block &body_;
   analysis::IterationSpace space_;
   std::vector<int64_t> sizes_; // per factor of the space
   std::vector<bool> reduced_;  // likewise
+  std::vector<bool> swept_;    // likewise, by column sums
   SmallVector<int> number_;    // likewise its factor in the nest
   SmallVector<Access> all_;    // results, then operands, with strides per factor of the space
   GroupNest nest_;
@@ -259,6 +287,8 @@ int64_t GroupNest::extent() const {
   return kind == Kind::Columns ? llvm::divideCeil(sizes[inner], kColumnUnit) : sizes[inner];
 }
 
-FailureOr<GroupNest> groupNestOf(program::KernelOp kernel) { return NestBuilder(kernel).build(); }
+FailureOr<GroupNest> groupNestOf(program::KernelOp kernel, bool maySweep) {
+  return NestBuilder(kernel, maySweep).build();
+}
 
 } // namespace cleave::codegen

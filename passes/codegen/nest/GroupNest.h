@@ -4,7 +4,9 @@
 //   Pointwise  R is empty: the innermost factor is the vector loop, the others are the parallel
 //              range; where an operand is contiguous in another factor, both go in tiles
 //   Rows       the contiguous factor is reduced: for every point of P one or more passes over R
-//              (softmax, layer norm, loss)
+//              (softmax, layer norm, loss). On GPUs, sums of columns may stand beside (gradients of
+//              norms): the factors S that these reduce are not in P, and each point of P sweeps
+//              over S
 //   Columns    the contiguous factor is kept: accumulators for a range of columns, one pass over R
 //              (bias gradients)
 #pragma once
@@ -13,6 +15,7 @@
 #include "dialects/program/Program.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace cleave::codegen {
 
@@ -35,7 +38,9 @@ struct GroupNest {
   // Pointwise: the factor of `outer` in which an operand is contiguous that `inner` strides through
   // (a transpose), -1: none. The parallel range counts it in tiles of kTile.
   int across = -1;
-  llvm::SmallVector<int> reduced;     // R, major to minor
+  llvm::SmallVector<int> reduced;         // R, major to minor
+  llvm::SmallVector<int> swept;           // Rows: S, major to minor
+  llvm::DenseSet<mlir::Value> columnSums; // Rows: the results that reduce S
   bool rereadsRows = false;           // Rows: elements of a row depend on a reduction of the row
   llvm::SmallVector<Access> operands; // per block argument
   llvm::SmallVector<Access> results;  // per yielded value
@@ -62,7 +67,7 @@ inline constexpr int64_t kColumnUnit = 16;
 inline constexpr int64_t kTile = 8;
 
 // The nest of a kernel whose computation is a graph.fusion. Emits an error and fails if its ops
-// share no nest.
-mlir::FailureOr<GroupNest> groupNestOf(program::KernelOp kernel);
+// share no nest; `maySweep`: whether column sums may stand beside reductions of rows.
+mlir::FailureOr<GroupNest> groupNestOf(program::KernelOp kernel, bool maySweep = false);
 
 } // namespace cleave::codegen

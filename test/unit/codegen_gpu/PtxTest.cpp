@@ -97,6 +97,25 @@ const std::string kColumns = group(R"(
   graph.yield %u, %v : tensor<MxT>, tensor<MxT>)",
                                    "tensor<MxT>, tensor<MxT>", 2);
 
+// Elements with the sums of their columns, and of rows.
+const std::string kBesideColumns = group(R"(
+  %cb = graph.broadcast %c to [1] : tensor<MxT> -> tensor<NxMxT>
+  %z = graph.add %a, %cb : tensor<NxMxT>
+  %e = graph.erf %z : tensor<NxMxT>
+  %o = graph.mul %e, %b : tensor<NxMxT>
+  %u = graph.reduce sum %o over [0] : tensor<NxMxT> -> tensor<MxT>
+  graph.yield %o, %u : tensor<NxMxT>, tensor<MxT>)",
+                                         "tensor<NxMxT>, tensor<MxT>", 2);
+const std::string kSweep = group(R"(
+  %p = graph.mul %a, %b : tensor<NxMxT>
+  %u = graph.reduce sum %p over [1] : tensor<NxMxT> -> tensor<NxT>
+  %ub = graph.broadcast %u to [0] : tensor<NxT> -> tensor<NxMxT>
+  %o = graph.sub %p, %ub : tensor<NxMxT>
+  %v = graph.reduce sum %p over [0] : tensor<NxMxT> -> tensor<MxT>
+  %q = graph.reduce sum %o over [0] : tensor<NxMxT> -> tensor<MxT>
+  graph.yield %o, %v, %q : tensor<NxMxT>, tensor<MxT>, tensor<MxT>)",
+                                 "tensor<NxMxT>, tensor<MxT>, tensor<MxT>", 3);
+
 const std::string kTotal = group(R"(
   %p = graph.mul %a, %a : tensor<NxMxT>
   %u = graph.reduce sum %p over [0, 1] : tensor<NxMxT> -> tensor<T>
@@ -204,6 +223,8 @@ std::vector<Pattern> patterns() {
       {"softmax in registers", 40, kSoftmax, 64, 4096},
       {"softmax of long rows", 40, kSoftmax, 64, 50257},
       {"column sums", 64, kColumns, 4096, 768},
+      {"elements beside column sums", 64, kBesideColumns, 4096, 768},
+      {"rows beside column sums", 96, kSweep, 64, 1024},
       {"total", 32, kTotal, 64, 1024},
       {"transpose", 24, kTranspose, 512, 512},
       {"update in place", 40, kUpdate, 512, 512, {"f32", "bf16", "f16"}, {{0, 0}, {1, 1}}},
