@@ -15,6 +15,8 @@
 //                 micro-batches as entries
 //  queues         instructions of different queues that access common bytes, one of them to write,
 //                 are ordered by waits; all collectives are in one queue
+//  early loads    the buffer of a load that may run during the step before is live throughout the
+//                 step, the load alone writes it, and the segment of the load alone reads it
 //  dataflow       along the whole schedule, nothing is read before it is written or after it was
 //                 overwritten; an evaluation writes no persistent buffer
 //  programs       the programs of one rank have the same persistent buffers at the same places

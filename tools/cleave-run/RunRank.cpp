@@ -352,11 +352,12 @@ private:
     return begun;
   }
 
-  // Whether the step after this one may begin before this one is finished: it needs none of its
-  // results, and nothing between both needs the parameters in between. Equal on all ranks.
+  // Whether the step after this one may begin before this one is finished: its data depend on none
+  // of its results (a data command may read the log), and nothing between both needs the
+  // parameters in between. Equal on all ranks.
   bool mayBeginNext(int64_t step) const {
     return executor_->runsAhead() && step + 1 < first_ + count_ && !isSavedBehind(step) &&
-           !evaluator_.isDue(step) && !options_.generates;
+           !evaluator_.isDue(step) && !options_.generates && options_.dataCommand.empty();
   }
 
   bool isSavedBehind(int64_t step) const {
