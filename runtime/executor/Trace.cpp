@@ -2,9 +2,9 @@
 #include "runtime/executor/Trace.h"
 
 #include "runtime/artifact/Access.h"
-#include "runtime/artifact/Work.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
+#include "runtime/artifact/Work.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/FileWriter.h"
 #include "runtime/base/Queue.h"
