@@ -16,6 +16,7 @@ constexpr int64_t kColumnsPerBlock = 256;   // 16 bytes for each thread of a war
 constexpr int64_t kBlocks = 1024;           // fill a GPU evenly
 constexpr int64_t kFewestRows = 64;         // of a part
 constexpr int64_t kSweptElements = 1 << 19; // of the rows that all blocks have at a time
+constexpr int64_t kFewestSweeps = 256;      // blocks that sweep, of long rows
 constexpr int64_t kFewestSwept = 16;        // rows of a part that is swept, row by row
 constexpr int64_t kLongColumn = 1 << 12;    // rows; fewer take one step
 
@@ -95,7 +96,8 @@ public:
         return !llvm::is_contained(parts_.factors,
                                    space_.factorOf(iota.getResult(), iota.getDim()));
       const bool isPlain =
-          isa<graph::PointwiseInterface, graph::BroadcastOp, graph::ReduceOp>(op) ||
+          isa<graph::PointwiseInterface, graph::BroadcastOp, graph::ReduceOp, graph::ReshapeOp>(
+              op) ||
           graph::splatValue(op->getResult(0));
       return isPlain || !has(op->getResult(0));
     });
@@ -310,9 +312,10 @@ std::optional<ColumnParts> columnPartsOf(graph::FusionOp fusion, Fits fits) {
   if (!isSwept && rows < kLongColumn)
     return std::nullopt;
   const int64_t blocks = (results + kColumnsPerBlock - 1) / kColumnsPerBlock;
-  const int64_t wanted =
-      isSwept ? std::min(kSweptElements / std::max(results, kColumnsPerBlock), rows / kFewestSwept)
-              : std::min(kBlocks / blocks, rows / kFewestRows);
+  const int64_t swept =
+      std::max(kSweptElements / std::max(results, kColumnsPerBlock), kFewestSweeps);
+  const int64_t wanted = isSwept ? std::min(swept, rows / kFewestSwept)
+                                 : std::min(kBlocks / blocks, rows / kFewestRows);
   if (wanted < 2)
     return std::nullopt;
   ColumnParts parts;
