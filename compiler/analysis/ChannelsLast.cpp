@@ -20,8 +20,32 @@ bool isChannelsLastConvolution(Operation *op) {
          graph::elementTypeOf(op->getOperand(0)).getIntOrFloatBitWidth() == 16;
 }
 
+template <typename Op> static bool isSmall(Op pool, Value windows) {
+  constexpr int64_t kMost = 32; // elements that a thread compares, and writes, at a time
+  const std::vector<int64_t> in = graph::staticShapeOf(pool.getInput()),
+                             out = graph::staticShapeOf(windows);
+  int64_t compared = 1, written = 1;
+  for (size_t d = 0; d < pool.getKernel().size(); ++d) {
+    const int64_t kernel = pool.getKernel()[d], stride = pool.getStrides()[d],
+                  pad = pool.getPadsLow()[d];
+    if (pool.getDilations()[d] != 1 || pad < 0 || pad >= kernel || in[2 + d] * out[2 + d] == 0 ||
+        (out[2 + d] - 1) * stride - pad >= in[2 + d])
+      return false;
+    compared *= d == 0 ? kernel : kernel * llvm::divideCeil(kernel, stride);
+    written *= stride;
+  }
+  return pool.getKind() == graph::PoolKind::Max && compared <= kMost && written <= kMost;
+}
+
+bool isSmallMaxPool(Operation *op) {
+  if (auto pool = dyn_cast<graph::PoolOp>(op))
+    return isSmall(pool, pool.getResult());
+  auto grad = dyn_cast<graph::PoolGradOp>(op);
+  return grad && isSmall(grad, grad.getGrad());
+}
+
 bool takesChannelsLast(Operation *op) {
-  return isa<graph::PoolOp>(op) || isChannelsLastConvolution(op);
+  return isa<graph::PoolOp>(op) || isSmallMaxPool(op) || isChannelsLastConvolution(op);
 }
 
 static bool isPool(Operation *op) { return isa<graph::PoolOp, graph::PoolGradOp>(op); }

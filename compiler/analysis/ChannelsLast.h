@@ -19,8 +19,13 @@ llvm::SmallVector<int64_t> channelsLastOrder(int64_t rank);
 // channels-last tensors: those of 16-bit floats.
 bool isChannelsLastConvolution(mlir::Operation *op);
 
-// Whether the kernel or library call of the op takes channels-last tensors. The kernel of pool_grad
-// takes planes: it is faster with copies around it.
+// Whether the op is a max pooling, or a gradient of one, for which GPUs have kernels whose threads
+// own a few channels (passes/codegen/gpu/GpuMaxPool.h): its windows have no dilation and few
+// elements, and each of them has an element in the input.
+bool isSmallMaxPool(mlir::Operation *op);
+
+// Whether the kernel or library call of the op takes channels-last tensors. Other gradients of
+// poolings take planes: they are faster with copies around them.
 bool takesChannelsLast(mlir::Operation *op);
 
 // The tensors of a step. Channels-last are the operands and results of these convolutions, and

@@ -5,6 +5,7 @@
 #include "passes/codegen/gpu/Functions.h"
 #include "passes/codegen/gpu/GpuAttention.h"
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
+#include "passes/codegen/gpu/GpuMaxPool.h"
 #include "passes/codegen/gpu/GpuPoolGrad.h"
 #include "passes/codegen/gpu/GpuScatter.h"
 #include "passes/codegen/gpu/Instances.h"
@@ -30,6 +31,8 @@ static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into
     GpuGroupEmitter(builder, fusion, *nest).emit();
   else if (isa<graph::AttentionOp, graph::AttentionGradOp>(kernel.getComputation()))
     emitAttention(builder, kernel);
+  else if (isChannelsLastMaxPool(kernel))
+    emitMaxPool(builder, kernel);
   else if (isa<graph::PoolGradOp>(kernel.getComputation()))
     emitPoolGrad(builder, kernel);
   else if (isa<graph::ScatterOp>(kernel.getComputation()))

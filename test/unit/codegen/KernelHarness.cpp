@@ -54,8 +54,15 @@ int64_t rowLength(ArrayRef<int64_t> shape, int64_t pitch) {
 }
 
 program::ViewAttr viewOf(MLIRContext *context, int64_t buffer, ArrayRef<int64_t> shape,
-                         int64_t pitch) {
+                         const KernelCase &testCase) {
   SmallVector<int64_t> strides(shape.size(), 1);
+  if (testCase.channelsLast) {
+    strides[0] = llvm::product_of(shape.drop_front());
+    for (size_t d = shape.size() - 1, next = shape[1]; d > 1; next *= shape[d--])
+      strides[d] = int64_t(next);
+    return program::ViewAttr::get(context, buffer, 0, strides);
+  }
+  const int64_t pitch = testCase.pitch;
   for (size_t d = shape.size(); d-- > 1;)
     strides[d - 1] = d + 1 == shape.size() ? rowLength(shape, pitch) : strides[d] * shape[d];
   return program::ViewAttr::get(context, buffer, 0, strides);
@@ -63,22 +70,31 @@ program::ViewAttr viewOf(MLIRContext *context, int64_t buffer, ArrayRef<int64_t>
 
 // Memory that begins at a multiple of 64, as the kernels may assume.
 struct Memory {
-  Memory(const Tensor &tensor, int64_t pitch)
+  Memory(const Tensor &tensor, const KernelCase &testCase)
       : type(tensor.type), columns(tensor.shape.empty() ? 1 : tensor.shape.back()),
-        length(rowLength(tensor.shape, pitch)),
+        length(rowLength(tensor.shape, testCase.pitch)),
+        channels(testCase.channelsLast ? tensor.shape[1] : 1),
+        plane(testCase.channelsLast ? tensor.size() / (tensor.shape[0] * channels) : 1),
         bytes(static_cast<char *>(
             std::aligned_alloc(64, (placeOf(tensor.size()) * byteSize(type) + 127) / 64 * 64))) {
     for (int64_t i = 0; i < tensor.size(); ++i)
       storeElement(type, bytes + placeOf(i) * byteSize(type), tensor.values[i]);
   }
-  int64_t placeOf(int64_t i) const { return columns ? i / columns * length + i % columns : i; }
+  int64_t placeOf(int64_t i) const {
+    if (channels > 1) {
+      const int64_t inPlane = i % plane, channel = i / plane % channels;
+      return (i / plane / channels * plane + inPlane) * channels + channel;
+    }
+    return columns ? i / columns * length + i % columns : i;
+  }
   double at(int64_t i) const { return loadElement(type, bytes + placeOf(i) * byteSize(type)); }
   Memory(Memory &&other)
-      : type(other.type), columns(other.columns), length(other.length),
-        bytes(std::exchange(other.bytes, nullptr)) {}
+      : type(other.type), columns(other.columns), length(other.length), channels(other.channels),
+        plane(other.plane), bytes(std::exchange(other.bytes, nullptr)) {}
   ~Memory() { std::free(bytes); }
   ElementType type;
   int64_t columns, length; // of a row, and from one to the next
+  int64_t channels, plane; // channels-last: in all, and the elements of each; else 1
   char *bytes;
 };
 
@@ -93,14 +109,14 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     operands.push_back(llvm::is_contained(testCase.transposed, static_cast<int>(i))
                            ? program::ViewAttr::get(b.getContext(), buffers, 0, {1, shape[0]})
-                           : viewOf(b.getContext(), buffers, shape, testCase.pitch));
+                           : viewOf(b.getContext(), buffers, shape, testCase));
     ++buffers;
   }
   for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
     auto place = testCase.inPlace.find(i);
     int64_t buffer = place == testCase.inPlace.end() ? buffers++ : place->second;
     results.push_back(
-        viewOf(b.getContext(), buffer, cast<RankedTensorType>(type).getShape(), testCase.pitch));
+        viewOf(b.getContext(), buffer, cast<RankedTensorType>(type).getShape(), testCase));
   }
   auto kernel = program::KernelOp::create(
       b, function.getLoc(), b.getStringAttr("kernel"), b.getI64IntegerAttr(buffers),
@@ -133,7 +149,7 @@ double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase,
   std::vector<Memory> memory;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     operands.push_back(randomTensor(argument.getType(), testCase, random));
-    memory.emplace_back(operands.back(), testCase.pitch);
+    memory.emplace_back(operands.back(), testCase);
   }
   SmallVector<Tensor> inputs;
   for (Value operand : op.getOperands())
@@ -142,7 +158,7 @@ double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase,
   for (auto [i, tensor] : llvm::enumerate(expected))
     if (!testCase.inPlace.count(i)) {
       Tensor garbage(tensor.type, tensor.shape, 77);
-      memory.emplace_back(garbage, testCase.pitch);
+      memory.emplace_back(garbage, testCase);
     }
   std::vector<void *> pointers;
   for (const Memory &m : memory)

@@ -26,6 +26,8 @@ struct KernelCase {
   std::vector<int> transposed = {};
   // Rows of all matrices are this many elements apart, or a multiple of it.
   int64_t pitch = 1;
+  // Tensors [N, C, spatial...] lie channels-last in memory.
+  bool channelsLast = false;
 };
 
 // Replaces N and M by sizes, so that one text serves for all shapes.
