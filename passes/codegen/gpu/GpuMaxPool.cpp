@@ -163,7 +163,7 @@ private:
     return line;
   }
 
-  // The maximum of a window that exists; the first one of several, but the last NaN if there is one.
+  // The maximum of a window that exists: the first one of several, or the last NaN.
   Maximum maximum(const Place &place, ArrayRef<Value> window, int64_t input) {
     SmallVector<Line> lines(window.size());
     int64_t step = channels_;
