@@ -24,9 +24,9 @@ using Access = Launchable::Access;
 
 class Sharer {
 public:
-  Sharer(const std::vector<Launchable> &segment, int64_t mostBuffers) : mostBuffers_(mostBuffers) {
-    for (auto [i, instruction] : llvm::enumerate(segment))
-      runs_.push_back({{static_cast<int64_t>(i)}, instruction.kernel, instruction.accesses});
+  Sharer(const std::vector<Launchable> &segment, const LaunchLimits &limits) : limits_(limits) {
+    for (auto [i, each] : llvm::enumerate(segment))
+      runs_.push_back({{static_cast<int64_t>(i)}, each.kernel, each.bytes, each.accesses});
   }
 
   std::vector<std::vector<int64_t>> share() {
@@ -52,7 +52,7 @@ private:
   // What runs at one time.
   struct Run {
     std::vector<int64_t> members;
-    int64_t kernel;
+    int64_t kernel, bytes;
     std::vector<Access> accesses;
   };
   // The positions of the last conflict before a run and of the first one behind it.
@@ -118,7 +118,7 @@ private:
     const int64_t end = all[positions.front()].before;
     Group group{{}, -1};
     llvm::DenseMap<int64_t, bool> touched; // buffers of the group, whether written
-    int64_t buffers = 0;
+    int64_t buffers = 0, bytes = 0;
     for (int64_t position : positions) {
       const std::vector<Access> &accesses = runs_[position].accesses;
       const auto count = static_cast<int64_t>(accesses.size());
@@ -126,9 +126,11 @@ private:
         auto other = touched.find(access.buffer);
         return other != touched.end() && (other->second || access.isWritten);
       });
-      if (all[position].after >= end || buffers + count > mostBuffers_ || conflicts)
+      if (all[position].after >= end || buffers + count > limits_.buffers ||
+          bytes + runs_[position].bytes > limits_.bytes || conflicts)
         continue;
       buffers += count;
+      bytes += runs_[position].bytes;
       for (const Access &access : accesses)
         touched[access.buffer] |= access.isWritten;
       group.runs.push_back(position);
@@ -139,8 +141,9 @@ private:
   }
 
   void join(const Group &group) {
-    Run joined{{}, runs_[group.runs.front()].kernel, {}};
+    Run joined{{}, runs_[group.runs.front()].kernel, 0, {}};
     for (int64_t position : group.runs) {
+      joined.bytes += runs_[position].bytes;
       llvm::append_range(joined.members, runs_[position].members);
       llvm::append_range(joined.accesses, runs_[position].accesses);
     }
@@ -156,7 +159,7 @@ private:
     runs_ = std::move(order);
   }
 
-  int64_t mostBuffers_;
+  LaunchLimits limits_;
   std::vector<Run> runs_; // in their order
 };
 
@@ -210,8 +213,10 @@ private:
   Launchable plainOf(Operation &instruction) {
     Launchable plain;
     if (auto launch = dyn_cast<program::LaunchOp>(instruction))
-      if (isSmall(kernelOf(launch)))
+      if (program::KernelOp kernel = kernelOf(launch); isSmall(kernel)) {
         plain.kernel = numbers_.try_emplace(launch.getKernelAttr(), numbers_.size()).first->second;
+        plain.bytes = static_cast<int64_t>(kernel.getBytes()->convertToDouble());
+      }
     SmallVector<MemoryEffects::EffectInstance> effects;
     cast<MemoryEffectOpInterface>(instruction).getEffects(effects);
     for (const MemoryEffects::EffectInstance &effect : effects)
@@ -261,8 +266,8 @@ private:
 } // namespace
 
 std::vector<std::vector<int64_t>> shareLaunches(const std::vector<Launchable> &segment,
-                                                int64_t mostBuffers) {
-  return Sharer(segment, mostBuffers).share();
+                                                const LaunchLimits &limits) {
+  return Sharer(segment, limits).share();
 }
 
 void shareLaunches(program::ProgramOp program) {

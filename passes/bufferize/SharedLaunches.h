@@ -10,11 +10,17 @@
 
 namespace cleave::bufferize {
 
-// Bytes that a kernel with shared launches reads and writes, per instance, at most. It also bounds
-// how long buffers live longer, since the launch waits for the operands of all instances.
-inline constexpr int64_t kSmallKernel = 1 << 20;
-// Buffers of a launch at most. Their addresses fit the 4 KiB that parameters may take.
-inline constexpr int64_t kMostBuffers = 512;
+// Bytes that a kernel with shared launches reads and writes, per instance, at most: those that the
+// memory moves in the time of a launch.
+inline constexpr int64_t kSmallKernel = 8 << 20;
+
+// Of a launch.
+struct LaunchLimits {
+  int64_t buffers = 512; // their addresses fit the 4 KiB that parameters may take
+  // Read and written by all instances. A launch waits for the operands of all of them, which live
+  // longer until then.
+  int64_t bytes = 32 << 20;
+};
 
 // An instruction of a segment.
 struct Launchable {
@@ -23,6 +29,7 @@ struct Launchable {
     bool isWritten = false;
   };
   int64_t kernel = -1; // instructions with the same one may share a launch; -1: not with others
+  int64_t bytes = 0;   // read and written
   std::vector<Access> accesses;
 };
 
@@ -30,7 +37,7 @@ struct Launchable {
 // others only if they access no common buffer, one of them to write; instructions that run together
 // do neither. Plain data.
 std::vector<std::vector<int64_t>> shareLaunches(const std::vector<Launchable> &segment,
-                                                int64_t mostBuffers = kMostBuffers);
+                                                const LaunchLimits &limits = {});
 
 // Lets small kernel groups of the program share launches. The buffers have not been placed.
 void shareLaunches(program::ProgramOp program);

@@ -14,7 +14,7 @@ using Runs = std::vector<std::vector<int64_t>>;
 
 // Reads the first buffers and writes the last one.
 Launchable launch(int64_t kernel, std::vector<int64_t> buffers) {
-  Launchable instruction{kernel, {}};
+  Launchable instruction{kernel, 1, {}};
   for (int64_t buffer : buffers)
     instruction.accesses.push_back({buffer, buffer == buffers.back()});
   return instruction;
@@ -63,11 +63,12 @@ TEST_CASE("a launch of which another reads the result does not run with it") {
   CHECK(shareLaunches({launch(-1, {1, 2}), launch(-1, {3, 4})}) == Runs{{0}, {1}});
 }
 
-TEST_CASE("a launch has so many buffers at most") {
+TEST_CASE("a launch has so many buffers and bytes at most") {
   std::vector<Launchable> segment;
   for (int64_t i = 0; i < 5; ++i)
     segment.push_back(launch(0, {2 * i, 2 * i + 1}));
-  CHECK(shareLaunches(segment, 4) == Runs{{2, 3}, {0, 1}, {4}});
+  CHECK(shareLaunches(segment, {.buffers = 4}) == Runs{{2, 3}, {0, 1}, {4}});
+  CHECK(shareLaunches(segment, {.bytes = 3}) == Runs{{3, 4}, {0, 1, 2}});
 }
 
 TEST_CASE("of instructions that conflict, the earlier one runs first, in any program") {
@@ -77,7 +78,7 @@ TEST_CASE("of instructions that conflict, the earlier one runs first, in any pro
     std::vector<Launchable> segment;
     const int64_t buffers = 2 + random() % 40;
     for (size_t i = 0, count = 1 + random() % 60; i < count; ++i) {
-      Launchable instruction{static_cast<int64_t>(random() % 4) - 1, {}};
+      Launchable instruction{static_cast<int64_t>(random() % 4) - 1, 1, {}};
       std::set<int64_t> used;
       for (size_t k = 0, most = 1 + random() % 3; k < most; ++k)
         if (const int64_t buffer = random() % buffers; used.insert(buffer).second)
@@ -85,7 +86,7 @@ TEST_CASE("of instructions that conflict, the earlier one runs first, in any pro
       segment.push_back(std::move(instruction));
     }
     const int64_t most = 2 + random() % 12;
-    const Runs runs = shareLaunches(segment, most);
+    const Runs runs = shareLaunches(segment, {.buffers = most});
     const std::vector<size_t> places = placesOf(runs, segment.size());
     for (size_t b = 0; b < segment.size(); ++b)
       for (size_t a = 0; a < b; ++a)
