@@ -6,7 +6,7 @@
 namespace cleave::cluster {
 
 // FLOP/s of one thread over a causal attention in f32 and its gradient, as runtime/artifact/Work.h
-// counts them, measured for about `seconds`. Failures are those of the CPU device.
+// counts them, measured for about `seconds`. Returns errors of the CPU device.
 Result<double> measureAttention(double seconds);
 
 } // namespace cleave::cluster

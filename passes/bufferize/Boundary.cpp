@@ -92,9 +92,9 @@ LogicalResult StepLowering::addArguments() {
   return success();
 }
 
-// Loads inputs at the begin of a micro-batch. Where a GPU takes one micro-batch per step, each
-// input keeps its memory throughout the step, so that the next one can be loaded as soon as it is
-// read.
+// Loads inputs when a micro-batch begins. Where a GPU takes one micro-batch per step, each input
+// keeps its memory throughout the step, so that the input of the next step can be loaded as soon as
+// this one is read.
 void StepLowering::addLoads() {
   program_.setSegment(micro_);
   const bool isEarly =

@@ -12,13 +12,13 @@ namespace cleave::bufferize {
 
 namespace {
 
-constexpr int64_t kColumnsPerBlock = 256;   // 16 bytes for each thread of a warp, in 16 bits
-constexpr int64_t kBlocks = 1024;           // fill a GPU evenly
-constexpr int64_t kFewestRows = 64;         // of a part
-constexpr int64_t kSweptElements = 1 << 19; // of the rows that all blocks have at a time
-constexpr int64_t kFewestSweeps = 256;      // blocks that sweep, of long rows
-constexpr int64_t kFewestSwept = 16;        // rows of a part that is swept, row by row
-constexpr int64_t kLongColumn = 1 << 12;    // rows; fewer take one step
+constexpr int64_t kColumnsPerBlock = 256;    // 16 bytes for each thread of a warp, in 16 bits
+constexpr int64_t kBlocks = 1024;            // fill a GPU evenly
+constexpr int64_t kFewestRows = 64;          // of a part
+constexpr int64_t kElementsInHand = 1 << 19; // of the rows that all blocks have at a time
+constexpr int64_t kFewestSweeps = 256;       // parts of rows that are swept, if these are long
+constexpr int64_t kFewestSwept = 16;         // rows of a part that is swept
+constexpr int64_t kLongColumn = 1 << 12;     // rows; fewer take one step
 
 SmallVector<Operation *> opsOf(graph::FusionOp fusion) {
   SmallVector<Operation *> ops;
@@ -43,8 +43,8 @@ std::optional<int> placeOf(ArrayRef<int> dims, ArrayRef<int> factors) {
   return static_cast<int>(at);
 }
 
-// The reductions of the group that end it, and whose first dim in the operand is reduced while a
-// later one is kept.
+// The reductions of the group that no op of the group reads, and that reduce the first dim of their
+// operand but not all dims.
 SmallVector<graph::ReduceOp> columnReductions(graph::FusionOp fusion) {
   SmallVector<graph::ReduceOp> found;
   for (auto reduce : fusion.getBody().front().getOps<graph::ReduceOp>()) {
@@ -157,7 +157,7 @@ private:
   RankedTensorType typeOf(Value value) {
     return RankedTensorType::get(shapeOf(value), graph::elementTypeOf(value));
   }
-  // The number of a dim of `value`, which is not among those that are split, after the split.
+  // The number that a dim of `value` has after the split; the dim itself is not split.
   int64_t moved(Value value, int64_t dim) const {
     const int at = place(value);
     return at < 0 || dim < at ? dim : dim + 2 - count();
@@ -236,7 +236,7 @@ private:
   // Adds the partial results of a reduction.
   graph::FusionOp sumOfParts(OpBuilder &b, graph::ReduceOp reduce, Value parts) {
     Location loc = reduce.getLoc();
-    int64_t dim = 0; // that of the parts
+    int64_t dim = 0; // the dim of the parts
     for (int64_t i = 0; i < place(reduce.getOperand()); ++i)
       dim += !llvm::is_contained(reduce.getDims(), i);
     auto body = std::make_unique<Block>();
@@ -260,8 +260,8 @@ private:
   llvm::DenseSet<Value> splats_;
 };
 
-// Neighbouring reduced dims of the operand, as factors: the first ones that have `wanted` indices,
-// else those that have most.
+// Neighbouring reduced dims of the operand, as factors: the first run of them with `wanted`
+// indices, else the run with the most.
 SmallVector<int> splittable(graph::ReduceOp reduce, const analysis::IterationSpace &space,
                             int64_t wanted) {
   SmallVector<int> best, run;
@@ -313,7 +313,7 @@ std::optional<ColumnParts> columnPartsOf(graph::FusionOp fusion, Fits fits) {
     return std::nullopt;
   const int64_t blocks = (results + kColumnsPerBlock - 1) / kColumnsPerBlock;
   const int64_t swept =
-      std::max(kSweptElements / std::max(results, kColumnsPerBlock), kFewestSweeps);
+      std::max(kElementsInHand / std::max(results, kColumnsPerBlock), kFewestSweeps);
   const int64_t wanted = isSwept ? std::min(swept, rows / kFewestSwept)
                                  : std::min(kBlocks / blocks, rows / kFewestRows);
   if (wanted < 2)

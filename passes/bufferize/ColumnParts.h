@@ -2,8 +2,8 @@
 // rows, and one kernel per result adds the parts.
 //
 // A kernel that reduces rows to columns has a block of threads per few columns, too few to fill a
-// GPU. Splitting the rows into parts multiplies its blocks. The number of parts follows from local
-// sizes; no op of the step changes, so that groups and decisions do not depend on it.
+// GPU. Splitting the rows into parts multiplies the blocks. The number of parts follows from local
+// sizes. The ops of the step stay as they are, so that no group or decision depends on the parts.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -20,12 +20,12 @@ struct ColumnParts {
 };
 
 // The parts of a group that reduces long columns; none if it reduces nothing to columns, has enough
-// blocks, or has no dims that all its values see alike. `fits`: whether the views of its operands
-// and results can be split like this.
+// blocks, or has no row dims that can be split in all its values. `fits`: whether the views of its
+// operands and results can be split into these parts.
 using Fits = llvm::function_ref<bool(const ColumnParts &)>;
 std::optional<ColumnParts> columnPartsOf(graph::FusionOp fusion, Fits fits);
 
-// The shape of an operand or result of the group with its dims split.
+// The shape of an operand or result of the group after the split.
 llvm::SmallVector<int64_t> shapeInParts(graph::FusionOp fusion, const ColumnParts &parts,
                                         mlir::Value value);
 

@@ -1,8 +1,8 @@
-// An instruction may stand anywhere between the last one before it and the first one behind it with
-// which it conflicts. Of the instructions of one kernel, the interval that ends first decides the
-// end of a launch, which then takes all that may stand before it; it runs as soon as the last of
-// them may. One launch makes room for others: of sums whose readers have moved, say. So this is
-// repeated until nothing moves.
+// A launch may move between the last conflict before it and the first one after it. Among the
+// launches of one kernel, the interval that ends first sets the end of a shared launch. The shared
+// launch takes all others that may run before that end, and runs as soon as the last of them may.
+// It makes room for more, for example for sums whose readers have moved, so this is repeated until
+// nothing moves.
 #include "passes/bufferize/SharedLaunches.h"
 
 #include "dialects/graph/Graph.h"
@@ -49,19 +49,19 @@ public:
   }
 
 private:
-  // What runs at one time.
+  // Instructions that run together.
   struct Run {
     std::vector<int64_t> members;
     int64_t kernel, bytes;
     std::vector<Access> accesses;
   };
-  // The positions of the last conflict before a run and of the first one behind it.
+  // The positions of the last conflict before a run and of the first one after it.
   struct Interval {
     int64_t after = -1, before = std::numeric_limits<int64_t>::max();
   };
   struct Group {
     std::vector<int64_t> runs; // positions, ascending
-    int64_t after;             // the position behind which they run
+    int64_t after;             // the position after which they run
   };
   struct Use {
     int64_t position;
@@ -113,7 +113,7 @@ private:
     return std::nullopt;
   }
 
-  // The first run and those of the others that may run with it.
+  // The first run, and the others that may run with it.
   Group groupFrom(ArrayRef<int64_t> positions, const std::vector<Interval> &all) const {
     const int64_t end = all[positions.front()].before;
     Group group{{}, -1};
@@ -163,7 +163,7 @@ private:
   std::vector<Run> runs_; // in their order
 };
 
-// The kernel with this number of instances, which is added if it is not there.
+// The kernel with this number of instances; adds it to the module if it is missing.
 program::KernelOp kernelWith(program::KernelOp kernel, int64_t instances) {
   const std::string name = kernel.getSymName().str() + "_x" + std::to_string(instances);
   auto module = kernel->getParentOfType<ModuleOp>();

@@ -1,6 +1,6 @@
-// SharedLaunches: on GPUs, launches of one small kernel on different buffers become one launch of
-// all. A launch costs microseconds, as much as reading megabytes; a model has hundreds of vectors
-// (biases, norms) that are summed, measured and updated by kernels of their own.
+// SharedLaunches: on GPUs, launches of one small kernel on different buffers become one launch. A
+// launch costs microseconds, in which the memory moves megabytes; a model has hundreds of vectors
+// (biases, scales of norms), and each has its sums, its norm and its update.
 #pragma once
 
 #include "dialects/program/Program.h"
@@ -10,15 +10,15 @@
 
 namespace cleave::bufferize {
 
-// Bytes that a kernel with shared launches reads and writes, per instance, at most: those that the
-// memory moves in the time of a launch.
+// Limit of the bytes that one instance of a shared launch reads and writes: the memory moves this
+// many in the time of a launch.
 inline constexpr int64_t kSmallKernel = 8 << 20;
 
-// Of a launch.
+// The limits of one shared launch.
 struct LaunchLimits {
   int64_t buffers = 512; // their addresses fit the 4 KiB that parameters may take
-  // Read and written by all instances. A launch waits for the operands of all of them, which live
-  // longer until then.
+  // Read and written by all instances. The operands of all of them live until the launch, which
+  // waits for the last one.
   int64_t bytes = 32 << 20;
 };
 
@@ -33,9 +33,9 @@ struct Launchable {
   std::vector<Access> accesses;
 };
 
-// Which instructions run together, by index, in the order in which they run. A launch is moved over
-// others only if they access no common buffer, one of them to write; instructions that run together
-// do neither. Plain data.
+// The instructions by index, in the order in which they run, those that share a launch together.
+// Two instructions conflict if they access a common buffer, at least one of them to write: these
+// keep their order, and do not share a launch. Plain data.
 std::vector<std::vector<int64_t>> shareLaunches(const std::vector<Launchable> &segment,
                                                 const LaunchLimits &limits = {});
 

@@ -296,8 +296,8 @@ void StepLowering::lowerFusion(graph::FusionOp op) {
     setView(result, view);
 }
 
-// Where the group would write, others may read until it runs; and a destination of the product has
-// an order of its own.
+// Null where the group replaces a parameter or state, which other ops may read until the group
+// runs, and where the product has a destination, whose order in memory may differ.
 std::optional<ProductBias> StepLowering::biasOf(graph::DotGeneralOp op) {
   std::optional<ProductBias> added = isForGpus_ ? productBias(op) : std::nullopt;
   if (!added || !views_.contains(added->bias) || destinations_.contains(op.getResult()))

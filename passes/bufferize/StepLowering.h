@@ -96,18 +96,18 @@ private:
   void lowerConstant(graph::ConstantOp op);
   void lowerAccumulate(graph::AccumulateOp op);
   void lowerFusion(graph::FusionOp op);
-  // Launches a group that reduces long columns in two steps. Returns whether it did.
+  // Launches, in two steps, a group that reduces long columns. Returns whether the group is one.
   bool launchInParts(graph::FusionOp op, llvm::ArrayRef<View> operands,
                      llvm::ArrayRef<View> results);
   void lowerDot(graph::DotGeneralOp op);
-  // On GPUs the bias that the product may add; it lies in memory when the product runs.
+  // On GPUs the bias that the product may add, which is computed before the product; else null.
   std::optional<ProductBias> biasOf(graph::DotGeneralOp op);
   // A dense buffer of the elements, converted to this type.
   mlir::Value wholeBufferOf(mlir::Value value, mlir::Type element);
   mlir::LogicalResult lowerConvolution(mlir::Operation *op);
   void lowerAttention(graph::AttentionOp op);
   void lowerAttentionGrad(graph::AttentionGradOp op);
-  // On GPUs a buffer of so many bytes for the library; null on CPUs and for 0 bytes.
+  // On GPUs a buffer of this many bytes for the library; null on CPUs and for 0 bytes.
   mlir::Value newWorkspace(int64_t bytes);
   // On GPUs set if a product of factors like this one may multiply in tf32.
   mlir::UnitAttr tf32For(const View &factor);

@@ -85,8 +85,8 @@ private:
       op.hasKernel = true;
   }
 
-  // Replaces copies that depend on the shapes of blocks by what decides on them. A product copies
-  // whole operands or results so; the conversion of its bias is a share of the result, and stays.
+  // Replaces copies that depend on the shapes of blocks by what decides on them. For a product,
+  // these copy whole operands or results; the conversion of its bias, a share of the result, stays.
   void readOrders(Operation *op, planner::Op &plain) {
     plain.product.reset();
     plain.copiesBehindProducer = false;

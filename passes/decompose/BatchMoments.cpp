@@ -59,7 +59,7 @@ std::optional<Moments> momentsOf(graph::ReduceOp squares) {
   return std::nullopt;
 }
 
-// Whether the sums are over samples of several elements, and are sums of columns in f32.
+// Whether the sum is in f32, over several elements of each sample, and keeps the innermost dim.
 bool isWorthwhile(graph::ReduceOp sum, const analysis::ChannelsLast &channelsLast) {
   Value x = sum.getOperand();
   auto type = cast<RankedTensorType>(x.getType());
@@ -72,7 +72,7 @@ bool isWorthwhile(graph::ReduceOp sum, const analysis::ChannelsLast &channelsLas
 Value buildFirst(OpBuilder &b, Value x, ArrayRef<int64_t> dims) {
   Location loc = x.getLoc();
   auto cast = x.getDefiningOp<graph::CastOp>();
-  Value first = cast ? cast.getOperand() : x; // a slice of what lies in memory
+  Value first = cast ? cast.getOperand() : x; // the value in memory, of which a slice is a view
   graph::Shape shape;
   for (int64_t dim = 0; dim < graph::rankOf(x); ++dim)
     if (!llvm::is_contained(dims, dim))

@@ -14,9 +14,9 @@
 
 namespace cleave::decompose {
 
-// Rewrites each sum of squared distances from the mean over dim 0 and others, and the sum that the
-// mean is made of, if the dim that is innermost in memory is kept. Equal ops have to be merged
-// before. Returns the number of rewritten sums.
+// Rewrites each sum of squared distances from the mean over dim 0 and others, and the sum from
+// which the mean is computed, if the dim that is innermost in memory is kept. Equal ops must have
+// been merged. Returns the number of rewritten pairs of sums.
 int64_t mergeBatchMoments(mlir::func::FuncOp function);
 
 // Registers --cleave-decompose-batch-moments.

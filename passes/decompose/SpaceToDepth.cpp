@@ -13,14 +13,14 @@ namespace cleave::decompose {
 
 namespace {
 
-// One spatial dim of a convolution: sizes in elements, and those after the rewrite in blocks.
+// One spatial dim of a convolution: sizes in elements before the rewrite, and in blocks after it.
 struct SpatialDim {
   int64_t block;         // elements that become channels: the stride
   int64_t input, kernel; // elements
-  int64_t low;           // padding of the kernel at its begin, so that windows begin a block
+  int64_t low;           // zeros before the kernel, so that each window begins with a block
   int64_t kernelBlocks;  // of the kernel with its padding
-  int64_t lowBlocks;     // padding of the input at its begin
-  int64_t inputBlocks;   // that hold elements of the input which windows cover
+  int64_t lowBlocks;     // zeros before the input
+  int64_t inputBlocks;   // with elements of the input that windows cover
   int64_t allBlocks;     // of the input with its padding at both ends
 };
 
@@ -84,7 +84,7 @@ private:
     shape[dim] = size;
     return type.clone(shape);
   }
-  // Adds zeros along a dim, or removes elements, up to this size.
+  // Adds `low` zeros before the elements along a dim, and zeros after them up to this size.
   Value padded(Value value, int64_t dim, int64_t low, int64_t size) {
     RankedTensorType type = typeOf(value, dim, size);
     return type == value.getType()
@@ -97,6 +97,7 @@ private:
                ? value
                : Value(graph::SliceOp::create(b_, loc_, type, value, dim, Polynomial(start), 1));
   }
+  // Adds zeros at the end of a dim, or removes elements, up to this size.
   Value resized(Value value, int64_t dim, int64_t size) {
     return graph::staticShapeOf(value)[dim] < size ? padded(value, dim, 0, size)
                                                    : sliced(value, dim, 0, size);
@@ -110,7 +111,7 @@ private:
         order.push_back(static_cast<int64_t>(2 + 2 * d + inner));
     return order;
   }
-  // A cast is done last, so that it writes the new order.
+  // A cast comes last, so that its kernel writes the new order.
   Value toDepth(Value value) {
     if (dims_.empty())
       return value;
@@ -171,7 +172,7 @@ private:
       grad = sliced(grad, 2 + d, dim.low, dim.kernel);
     return grad;
   }
-  // The type of a wide gradient: that of the narrow one with these spatial sizes.
+  // The type of a wide gradient: the narrow one's, with more channels and these spatial sizes.
   Type wideType(Value narrow, int64_t SpatialDim::*blocks) {
     auto type = cast<RankedTensorType>(narrow.getType());
     SmallVector<int64_t> shape(type.getShape());

@@ -68,8 +68,8 @@ bool isColumn(graph::ReduceOp reduce) {
          !llvm::is_contained(reduce.getDims(), dims.back());
 }
 
-// Whether all values have their factors in the order in which `reference` has them, in memory, too:
-// none is a transpose.
+// Whether all values have their factors in the order of `reference`, also in memory: none is a
+// transpose.
 bool isInOrder(const analysis::IterationSpace &space, Value reference) {
   const SmallVector<int> &order = space.dims.find(reference)->second;
   return llvm::all_of(space.dims, [&](const auto &entry) {
@@ -132,7 +132,7 @@ bool canSweep(ArrayRef<Operation *> computeOps, ArrayRef<graph::ReduceOp> column
   const std::optional<int64_t> elements = space.sizes[row.front()].constant();
   if (!elements || *elements > kSweptElements)
     return false;
-  // Iotas over rows keep these from being split into parts, without which one block does all.
+  // Rows with iotas cannot be split into parts: one block would sweep over all of them.
   for (const auto &[value, dims] : space.dims)
     if (value.getDefiningOp<graph::IotaOp>() && space.factorsOf(value) != row)
       return false;

@@ -51,10 +51,12 @@ bool isClonable(mlir::Operation *op);
 bool isProperAlone(mlir::Operation *computeOp);
 
 // Whether the compute ops, with the clonable ops that they read, obey all rules but (G6).
-// `isGiven`: whether the op's result is read outside the group.
+// `isGiven`: whether the op's result is read outside the group. `isForGpus`: whether the rules for
+// GPUs hold.
 bool isOneKernel(llvm::ArrayRef<mlir::Operation *> computeOps,
                  llvm::function_ref<bool(mlir::Operation *)> isGiven, bool isForGpus);
-// The same for a group of a module that has been built; one without compute ops obeys all rules.
+// Whether a group that has been built obeys these rules, on the device of its module; a group
+// without compute ops does.
 bool isOneKernel(graph::FusionOp group);
 
 // The value that `value` is made of by clonable ops alone, or `value` itself; null if it is made of

@@ -1,4 +1,5 @@
-// The work of an instruction, for predictions (compiler), measured rates (runtime) and tables.
+// Work: FLOPs and bytes of an instruction, for predictions (compiler), measured rates (runtime) and
+// tables.
 // Indices and shapes are not checked: the plan is verified or being built.
 #pragma once
 
@@ -12,16 +13,17 @@ namespace cleave::artifact {
 // kernel (Kernel.flops); 0 for other instructions.
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction);
 
-// Bytes that one run reads and writes, each operand and result once: of the matrices of a product,
-// which may be parts of their buffers, those that are not repeated. Of a collective, the bytes that
-// this rank sends. 0 for what loads inputs, stores outputs and reports metrics.
+// Bytes that one run reads and writes, each operand and result once. The operands of a matmul or an
+// attention may be parts of their buffers, and repeated elements count once. For a collective, the
+// bytes that this rank sends. 0 for loads of inputs, stores of outputs and metrics.
 double bytesOf(const plan::Program &program, const plan::Instruction &instruction);
 
 // Whether the factors of a matmul, a convolution or an attention have 16 bits or may be rounded to
 // tf32, so that tensor cores multiply them.
 bool hasShortFactors(const plan::Program &program, const plan::Instruction &instruction);
 
-// The kind by which instructions are grouped in tables: the kernel, or the sizes of a library call.
+// The kind by which tables group instructions: the name of the kernel, or the library call with its
+// sizes.
 std::string workKind(const plan::Program &program, const plan::Instruction &instruction);
 
 // The elements of the columns of a convolution that a CPU's library lowers

@@ -140,7 +140,8 @@ public:
   virtual Result<Event> createEvent(bool isTimed) = 0;
   // Sets the event at the current end of the queue.
   virtual PreparedAction record(Event event) = 0;
-  // The same, also in each replay of a recording: a wait outside of it is for its last replay.
+  // Like record(), but each replay of a recording sets the event again, so that a wait outside of
+  // the recording is for its last replay.
   virtual PreparedAction recordOutside(Event event) = 0;
   // Later actions of the queue begin after all that the queue of the event's last record() held at
   // that time. No effect if there was none.

@@ -1,7 +1,7 @@
 // EarlyLoads: the loads of a step's inputs that may run while the step before runs
-// (LoadInput.early). They run in front of the step's schedule and outside of its recording: after
-// the step before has read the buffers, and before all else of their own step. Private to this
-// folder.
+// (LoadInput.early). They are enqueued before the step's schedule and outside of its recording:
+// they wait until the step before has read the buffers, and the rest of their step waits for them.
+// Private to this folder.
 #pragma once
 
 #include "runtime/executor/Instructions.h"
@@ -15,20 +15,21 @@ namespace cleave::executor {
 
 class EarlyLoads {
 public:
+  // The context's references outlive this object.
   explicit EarlyLoads(const ExecutionContext &context) : context_(context) {}
 
-  // Prepares them, if there are any; errors as of executor::prepare().
+  // Prepares the loads, if there are any. Returns the errors of executor::prepare().
   Status prepare();
 
-  // Whether an instruction is one of them. None is where steps do not run ahead: it would gain
-  // nothing, and runs in its place.
+  // Whether the instruction is one of these loads. Where steps do not run ahead, there are none: a
+  // load then runs in its place in the schedule.
   bool contain(const plan::Instruction &instruction) const {
     return context_.runsAhead && instruction.load_input().early();
   }
-  // The action that marks the last read of early inputs in a queue; null unless this instruction
-  // makes it.
+  // The action that marks the last read of these inputs in a queue, if the instruction is that
+  // read; else null.
   device::PreparedAction markAfter(uint32_t segment, uint32_t index) const;
-  // Enqueues the loads of the current step.
+  // Enqueues the loads of the current step, and its wait for them.
   Status run();
 
 private:

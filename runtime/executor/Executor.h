@@ -116,15 +116,16 @@ public:
   // Sets a hyperparameter, one of hyperparametersOf(), for the steps that are started from now on.
   // Status::lost (of the device) if that fails.
   virtual Status setHyperparameter(const std::string &name, double value) = 0;
-  // Whether a second step can be started before the first one is finished. Not on hosts, nor where
-  // each step is profiled, checked or copied to be undone, or communication needs the host.
+  // Whether a second step can be started before the first one is finished. It cannot on hosts, if
+  // steps are profiled, checked or waited for, if they can be undone, or if communication needs the
+  // host.
   virtual bool runsAhead() const = 0;
-  // Starts a step; `step` selects the data. On hosts it is complete on return, elsewhere enqueued
-  // behind the step before. The second of two steps in flight is the one that follows the first.
-  // After a failure no other step can be started; one in flight can be finished.
+  // Starts a step; `step` selects the data. On hosts the step is complete on return, elsewhere it
+  // is enqueued after the step before. Two steps in flight have successive numbers. After a failure
+  // no other step can be started; one in flight can be finished.
   virtual Status start(int64_t step) = 0;
-  // Waits for the step that was started first and is not finished. The metrics, the outputs and
-  // hostSeconds() are those of this step then. A failure leaves the executor unusable.
+  // Waits for the step that was started first and is not finished. metrics(), storedOutputs() and
+  // hostSeconds() then describe this step. A failure leaves the executor unusable.
   virtual Status finish() = 0;
   // Starts and finishes a step.
   Status step(int64_t step) {

@@ -21,8 +21,8 @@ namespace cleave::executor {
 
 class Staging {
 public:
-  // Even and odd steps have blocks of their own, so that a step can be enqueued while the one
-  // before runs.
+  // A set of blocks for even steps and one for odd steps, so that a step can be enqueued while the
+  // one before runs.
   static constexpr size_t kSets = 2;
 
   // All of them outlive the staging.
@@ -42,15 +42,15 @@ public:
   // Fills the input blocks of the step, unless prefetch() has done so. The step before the last one
   // is complete.
   Status fill(int64_t step);
-  // Fills those of a step that may come next, while the current one runs. A failure shows when the
-  // step is run.
+  // Fills the input blocks of a step that may come next, while the current one runs. A failure is
+  // reported when that step is filled.
   void prefetch(int64_t step);
   // Sets a hyperparameter for the next upload. A defect if there is none of this name.
   Status setHyperparameter(const std::string &name, double value);
-  // Enqueues the uploads of the hyperparameters that were set, behind all steps that are enqueued.
+  // Enqueues the uploads of the hyperparameters that were set, after all enqueued steps.
   // The step before the last one is complete.
   Status uploadHyperparameters(int64_t step);
-  // Replaces the reports in the state by those of the step, which is complete.
+  // Replaces the reports in the state by the metrics and outputs of the step, which is complete.
   void collect(int64_t step);
 
   // The host memory, for the memory report.

@@ -28,7 +28,7 @@ public:
 
   // Runs early loads and the whole schedule, or enqueues them on devices other than the host. Where
   // the device and the communicators can, the first run after the very first one with each set of
-  // staging blocks is recorded, but for the early loads, and later ones replay the recording.
+  // staging blocks is recorded, without the early loads, and later runs replay the recording.
   Status run();
   // To be called after each step, when the device has completed it: adds the times to the profile.
   Status noteTimes();

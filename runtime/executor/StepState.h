@@ -1,6 +1,5 @@
-// The position within the step that is being run or enqueued, read by the actions, and the values
-// that a step reports.
-// Private to this folder.
+// StepState: the position within the step that is being run or enqueued, read by the actions, and
+// the values that a step reports. Private to this folder.
 #pragma once
 
 #include "runtime/base/DType.h"
@@ -25,7 +24,7 @@ struct StepState {
   std::vector<Report> reports; // one per metric
   std::vector<StoredOutput> outputs;
 
-  // To be called before the reports of a step.
+  // To be called before a step reports values.
   void clearReports() {
     outputs.clear();
     for (Report &report : reports)

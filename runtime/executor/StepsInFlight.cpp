@@ -31,7 +31,7 @@ Status StepsInFlight::add(int64_t step) {
   return Status::ok();
 }
 
-// The host may come after the end of the step. The events then tell when that was.
+// The host may come after the end of the step; the events then give the time of that end.
 Status StepsInFlight::await() {
   if (device_.isHost())
     return device_.synchronize();

@@ -33,7 +33,7 @@ const Target kTargets[] = {
 };
 
 constexpr unsigned kSecondsPerInput = 300;
-// Of address space; libraries take most of it. The address sanitizer reserves terabytes.
+// Limit of the address space; libraries use most of it. The address sanitizer reserves terabytes.
 #ifdef __SANITIZE_ADDRESS__
 constexpr rlim_t kBytes = RLIM_INFINITY;
 #else

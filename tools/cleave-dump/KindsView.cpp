@@ -1,4 +1,4 @@
-// --kinds: the work of one step of rank 0, by kind of instruction.
+// --kinds: predicted seconds, FLOPs and bytes of one step of rank 0, by kind of instruction.
 #include "runtime/artifact/Verify.h"
 #include "runtime/artifact/Work.h"
 #include "runtime/base/Table.h"
@@ -13,11 +13,11 @@ namespace cleave::dump {
 
 namespace {
 
-// Instructions of one kind, or all, over one step.
+// The instructions of one kind, or all instructions, over one step.
 struct Work {
   int64_t count = 0;
   double seconds = 0, flops = 0, bytes = 0;
-  int64_t blocks = 0; // of a launch
+  int64_t blocks = 0; // of the last launch
 
   void add(const Work &other) {
     count += other.count;
@@ -68,8 +68,8 @@ public:
     return tableText(table);
   }
 
-  // What products take: of how many FLOPs the factors have 16 bits or tf32, and how long the device
-  // would need for all at its peak.
+  // The FLOPs of products, the share of them with factors of 16 bits or tf32, and the seconds of
+  // the products of all ranks at the peak rate of one device; empty without products.
   std::string productsText() const {
     if (products_ <= 0)
       return "";
@@ -79,7 +79,7 @@ public:
     if (plan_.predicted().peak_seconds() > 0)
       text += concat("; all ranks' at the peak rate of one device: ",
                      secondsText(plan_.predicted().peak_seconds()));
-    return text + "\n";
+    return paragraph(text, 0);
   }
 
 private:

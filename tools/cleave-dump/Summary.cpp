@@ -25,13 +25,16 @@ static void addTime(Table &table, const plan::Plan &plan) {
                            secondsText(p.communication_seconds()) + where});
   if (const std::string speed = speedText(plan); !speed.empty())
     table.add({"speed", speed});
-  // The planner adds up what a step overlaps, so that its seconds are more than those of the step.
+  // The planner adds up what a step overlaps, and launches each kernel alone, so that its seconds
+  // may be more than those of the step.
   const bool overlaps = p.compute_seconds() + p.communication_seconds() > 1.001 * p.step_seconds();
+  const bool shares = p.planned_seconds() > 1.001 * p.step_seconds();
+  const char *without = overlaps ? ", without overlap" : shares ? ", without shared launches" : "";
   if (p.planned_seconds() > 0)
-    table.add({"bound", concat("no plan takes less than ", secondsText(p.bound_seconds()),
-                               "; this one takes ", secondsText(p.planned_seconds()),
-                               " in the planner's model", overlaps ? ", without overlap" : "",
-                               ": gap ", percentText(p.gap()))});
+    table.add(
+        {"bound", concat("no plan takes less than ", secondsText(p.bound_seconds()),
+                         "; this one takes ", secondsText(p.planned_seconds()),
+                         " in the planner's model", without, ": gap ", percentText(p.gap()))});
 }
 
 // What every axis of the mesh splits, whatever its name.

@@ -25,8 +25,8 @@ std::string memoryView(const plan::Plan &plan);
 // Every collective of one step: kind, group, bytes, predicted seconds.
 std::string collectivesView(const plan::Plan &plan);
 
-// The work of one step by kind of instruction: predicted seconds, FLOPs, bytes, rates, and of what
-// GPUs launch the blocks. A user error if the verifier refuses the plan.
+// One step of rank 0 by kind of instruction: predicted seconds, FLOPs, bytes, rates, and on GPUs
+// the blocks of a launch. The verifier's error if the plan is defective.
 Result<std::string> kindsView(const plan::Plan &plan);
 
 // The instructions of one rank. A user error if the plan has no such rank.

@@ -21,7 +21,7 @@ public:
   // To be called before the first step. A user error if the schedule counts epochs and there are
   // none.
   Status setLength(const hyperparameters::RunLength &length);
-  // Sets the rates of this step, which is started next.
+  // Sets the rates of the step that is started next.
   Status apply(int64_t step, executor::Executor &executor);
 
   // The rates of a step: `lr`, and `lr/GROUP` of each group with its own.
@@ -45,7 +45,7 @@ private:
   hyperparameters::LrSchedule schedule_;
   bool hasSchedule_ = false;
   hyperparameters::RunLength length_;
-  std::vector<double> current_; // of the executor, by base
+  std::vector<double> current_; // the rates that the executor has, by base
 };
 
 } // namespace cleave::run

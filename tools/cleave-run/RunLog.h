@@ -23,17 +23,16 @@ public:
 
   // Creates or truncates the file. A run that resumes at step `resumed` appends to it, after
   // cutting the lines of this and later steps, the summary, those of the ranks, and an incomplete
-  // last line. A
-  // log that is not open drops its lines.
+  // last line. A log that is not open drops its lines.
   Status open(const std::string &path, std::optional<int64_t> resumed);
   // Whether lines are written or kept.
   bool takesLines() const { return file_ || keepsLines_; }
-  // Writes {"step", metrics by name, "seconds"}, "host_seconds" if there are any, `more` by name,
+  // Writes {"step", metrics by name, "seconds"}, "host_seconds" on GPUs, `more` by name,
   // and "skipped" if the update was undone. Non-finite numbers become null.
   Status step(int64_t step, const std::vector<executor::MetricValue> &metrics, double seconds,
               std::optional<double> hostSeconds,
               const std::vector<std::pair<std::string, double>> &more, bool isSkipped);
-  // Writes {"event": "eval", "step", numbers by name, "seconds"} behind a step.
+  // Writes {"event": "eval", "step", numbers by name, "seconds"} after a step.
   Status evaluation(int64_t step, const std::vector<std::pair<std::string, double>> &numbers,
                     double seconds);
   // Writes {"event": "restart", …}: the number of the restart, the ranks and the step with which it

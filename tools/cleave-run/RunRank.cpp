@@ -318,7 +318,7 @@ private:
         CLEAVE_TRY(generation->take(executor_->storedOutputs(), *everyone_));
       if (evaluator_.isDue(step))
         CLEAVE_TRY(evaluate(step, progress));
-      if (isSavedBehind(step))
+      if (isSavedAfter(step))
         CLEAVE_TRY(saveNow(step + 1, progress));
       CLEAVE_TRY(voteOnEnd(next ? step + 1 : step, seconds));
     }
@@ -335,7 +335,7 @@ private:
     Clock::time_point time;
     Status status = Status::ok();
     bool hasData = true;  // false: a data command ended before the step, which was not started
-    bool isJoint = false; // the failure is that of all ranks, with one message
+    bool isJoint = false; // all ranks have this failure, with one message
   };
 
   Begun begin(int64_t step) {
@@ -352,15 +352,15 @@ private:
     return begun;
   }
 
-  // Whether the step after this one may begin before this one is finished: its data depend on none
-  // of its results (a data command may read the log), and nothing between both needs the
-  // parameters in between. Equal on all ranks.
+  // Whether the next step may begin before this one is finished: its data do not depend on the
+  // results of this one (a data command may read the log), and nothing between the two steps needs
+  // the parameters. Equal on all ranks.
   bool mayBeginNext(int64_t step) const {
-    return executor_->runsAhead() && step + 1 < first_ + count_ && !isSavedBehind(step) &&
+    return executor_->runsAhead() && step + 1 < first_ + count_ && !isSavedAfter(step) &&
            !evaluator_.isDue(step) && !options_.generates && options_.dataCommand.empty();
   }
 
-  bool isSavedBehind(int64_t step) const {
+  bool isSavedAfter(int64_t step) const {
     return options_.saveEvery && (step + 1 - origin_) % options_.saveEvery == 0;
   }
 
@@ -371,7 +371,7 @@ private:
     return std::chrono::duration<double>(finished_ - std::max(begin, last)).count();
   }
 
-  // Evaluates behind a step; saves a checkpoint if it is the best one by --keep-best.
+  // Evaluates after a step; saves a checkpoint if it is the best one by --keep-best.
   Status evaluate(int64_t step, Progress &progress) {
     const auto begin = Clock::now();
     CLEAVE_TRY_ASSIGN(Numbers numbers, evaluator_.run(*executor_));
@@ -392,7 +392,7 @@ private:
     return Status::ok();
   }
 
-  // Lets a signal end the training behind step `last`, which was begun last.
+  // Lets a signal end the training after step `last`, the last one that was begun.
   Status voteOnEnd(int64_t last, double seconds) {
     if (!plan_.trains() || isEnded_)
       return Status::ok();
@@ -405,14 +405,14 @@ private:
     return Status::ok();
   }
 
-  // The metrics of a step, which was finished last, and its learning rates.
+  // The metrics of the step that was finished last, and its learning rates.
   std::vector<executor::MetricValue> metricsOf(int64_t step) const {
     std::vector<executor::MetricValue> all = executor_->metrics(), rates = rates_.at(step);
     all.insert(all.end(), rates.begin(), rates.end());
     return all;
   }
 
-  // The epochs behind a step, if they are known, and what its seconds mean.
+  // The epochs after a step, if they are known, and what its seconds mean.
   Numbers speedOf(int64_t step, double seconds) const {
     Numbers numbers = Speed(plan_, data_).numbers(seconds);
     if (data_.hasEpochs())
@@ -564,15 +564,15 @@ private:
   EndVote endVote_;
   LearningRates rates_;
   Evaluator evaluator_;
-  int64_t evaluated_ = -2; // the last step behind which was evaluated; -1: before step 0
+  int64_t evaluated_ = -2; // the last step after which was evaluated; -1: before step 0
   RunLog log_;
   TensorBoard tensorBoard_;
   std::optional<RunSummary> summary_; // from the first step on
   int64_t first_ = 0, count_ = 0;     // steps of this run
   int64_t origin_ = 0;                // first step of the run, before any restart
   Clock::time_point finished_{};      // when the last step was finished
-  bool isEnded_ = false;              // by a signal, on all ranks behind the same step
-  bool isJoint_ = false;              // a failure now is that of all ranks, with one message
+  bool isEnded_ = false;              // by a signal, on all ranks after the same step
+  bool isJoint_ = false;              // all ranks have a failure now, with one message
 };
 
 } // namespace

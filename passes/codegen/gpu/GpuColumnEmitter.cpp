@@ -31,8 +31,8 @@ void GpuGroupEmitter::emitColumns() {
   k_.when(isColumn, [&] { storeColumn(column, combineWarps(shared, gpu_.thread())); });
 }
 
-// The sums of the rows of one slice; a thread without columns has no rows. Rows that are too few
-// for a whole trip are read in one trip, too, by the slices that have one.
+// The sums of the rows of one slice; a thread without columns has no rows. The last rows, too few
+// for a whole trip, are read in one shorter trip, in which the last slices may have no row.
 SmallVector<Value> GpuGroupEmitter::sumColumns(const Chunk &chunk, Value slice, Value valid) {
   SmallVector<Value> sums;
   for (Value none : neutralSums(passes_.front()))
@@ -60,8 +60,8 @@ void GpuGroupEmitter::foldRows(const Chunk &chunk, Value slice, Value valid, int
                    });
 }
 
-// Adds `count` rows, as many rows apart as there are slices, after loading all of them. Where the
-// last one is partial, the slices beyond the last row skip it.
+// Loads `count` rows per slice, `slices` rows apart, and then adds them. With `isLastPartial`, some
+// slices have one row less.
 SmallVector<Value> GpuGroupEmitter::addRows(const Chunk &chunk, Value first, Value valid, int count,
                                             bool isLastPartial, ValueRange carried) {
   SmallVector<Value> sums(carried), rows;
@@ -112,8 +112,8 @@ void GpuGroupEmitter::addRow(Chunk &chunk, SmallVector<Value> &sums) {
   });
 }
 
-// Adds the slices of each warp, and writes the sums of its columns to shared memory, warp after
-// warp: an array per reduction.
+// Adds the slices within each warp, and writes the warp's sums of columns to shared memory. Returns
+// an array per reduction, with the sums of one warp after the other.
 SmallVector<Value> GpuGroupEmitter::shareSums(SmallVector<Value> sums) {
   const int warps = threads_.launch.threads / kWarp;
   SmallVector<Value> arrays;

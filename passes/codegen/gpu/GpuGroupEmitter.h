@@ -91,7 +91,7 @@ private:
   void fillRegisters();
   // All passes over the row in hand.
   void emitPasses();
-  // Rows with column sums.
+  // Rows with column sums: the accumulators are per reduction, chunk and lane.
   void emitSweep();
   llvm::SmallVector<mlir::Value>
   sweepRow(mlir::Value row, llvm::ArrayRef<graph::ReduceOp> reductions, mlir::ValueRange carried);

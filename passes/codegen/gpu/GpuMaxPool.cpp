@@ -13,8 +13,8 @@ namespace cleave::codegen {
 
 namespace {
 
-constexpr int64_t kLaneBytes = 8;   // of neighbouring channels that a thread has
-constexpr int64_t kStripBlocks = 8; // that a thread writes one after the other
+constexpr int64_t kLaneBytes = 8;   // of the neighbouring channels of a thread
+constexpr int64_t kStripBlocks = 8; // blocks of pixels that a thread writes in the gradient
 
 class MaxPoolEmitter {
 public:
@@ -87,7 +87,7 @@ private:
   struct Place {
     Value sample, channel;
   };
-  // Of a window, per channel: the maximum, and its number among the elements of the window.
+  // Per channel, the maximum of a window and its number among the elements of the window.
   struct Maximum {
     SmallVector<Value> values, numbers;
   };
@@ -99,8 +99,8 @@ private:
       body(delinearize(i, strides));
   }
 
-  // The number of windows along each dim that cover pixels of a block; along the first one only
-  // the window that begins in it.
+  // The windows along each dim that cover pixels of a block; along the first dim only the window
+  // that begins in the block.
   SmallVector<int64_t> rowOverlaps() const {
     SmallVector<int64_t> counts(overlaps_);
     counts[0] = 1;
@@ -138,8 +138,8 @@ private:
     return arith::CmpFOp::create(b_, k_.loc(), predicate, a, b);
   }
 
-  // The elements of a window along one dim: where they lie in memory, and whether in the input
-  // (null: always). Others have the address of one that does.
+  // The elements of a window along one dim: their offsets in memory, and whether they are in the
+  // input (null: always). Elements outside have the offset of one inside.
   struct Line {
     SmallVector<Value> offsets, inside;
     Value first; // the first element in the input
@@ -163,7 +163,7 @@ private:
     return line;
   }
 
-  // The maximum of a window that exists: the first one of several, or the last NaN.
+  // The maximum of a window that exists: the first of equal ones, or the last NaN.
   Maximum maximum(const Place &place, ArrayRef<Value> window, int64_t input) {
     SmallVector<Line> lines(window.size());
     int64_t step = channels_;
@@ -203,8 +203,8 @@ private:
     return best;
   }
 
-  // Per channel the number of the element to which the window passes its gradient on, then the
-  // gradients; zeros if there is no such window.
+  // Per channel the number of the element that receives the window's gradient, then the gradients;
+  // zeros if the window does not exist.
   SmallVector<Value> passedOn(const Place &place, ArrayRef<Value> window, int64_t grad,
                               int64_t input) {
     Value exists;
@@ -228,7 +228,7 @@ private:
         });
   }
 
-  // Writes a pixel of the block, given what the windows that may cover it pass on.
+  // Writes a pixel of the block; `windows` is passedOn() of each window that may cover it.
   void write(const Place &place, ArrayRef<Value> block, ArrayRef<int64_t> pixel,
              ArrayRef<Value> windows, int64_t result) {
     SmallVector<Value> at;
@@ -244,7 +244,7 @@ private:
       forEach(overlaps_, [&](ArrayRef<int64_t> which) {
         const auto passed = windows.slice(next, 2 * width_);
         next += 2 * width_;
-        int64_t element = 0; // of the window, if it is one
+        int64_t element = 0; // the number of the pixel in the window, if it is in it
         for (size_t d = 0; d < which.size(); ++d) {
           const int64_t place = (overlaps_[d] - 1 - which[d]) * strides_[d] + pixel[d];
           if (place >= kernel_[d])

@@ -13,7 +13,7 @@ constexpr int64_t kAccessBytes = 16;    // the widest access of a thread
 constexpr int64_t kLineBytes = 128;     // the fewest that the lanes of a column kernel read at once
 constexpr int64_t kMostRowBytes = 32;   // of a row, per thread of a column kernel
 constexpr int64_t kMostSums = 32;       // accumulators per thread, in words of 4 bytes
-constexpr int64_t kFewBlocks = 132;     // keep all multiprocessors busy
+constexpr int64_t kFewBlocks = 132;     // fewer leave multiprocessors idle
 constexpr int64_t kMostWidth = 8;       // elements; more cost too many registers
 constexpr int64_t kRegisterValues = 32; // per thread, of all operands of a row
 constexpr int64_t kMostPerThread = 16;  // elements of a row
@@ -68,7 +68,7 @@ private:
     gpu_.tail = size % width;
   }
 
-  // The bytes of the smallest element among the accesses along the inner factor, 0: there are none.
+  // The bytes of the smallest element among the accesses along the inner factor; 0 without any.
   int64_t smallestBytes() {
     int64_t smallest = 0;
     forEachAccess([&](const Access &access) {
@@ -133,7 +133,7 @@ private:
                              }));
   }
 
-  // A row has a block, whose threads hold it in registers.
+  // A block computes one row at a time, which its threads hold in registers.
   void chooseSweep() {
     chooseWidth(nest_.reduced.empty() ? -1 : nest_.reduced.back(), kAccessBytes, /*hasTail=*/false);
     gpu_.chunks = nest_.size(nest_.reduced) / gpu_.width;

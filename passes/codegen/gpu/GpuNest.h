@@ -55,7 +55,7 @@ struct GpuNest {
   // The accesses along a row of one thread, and the elements that it takes of the tails.
   int64_t chunksPerThread() const { return llvm::divideCeil(chunks, threadsPerRow); }
   int64_t tailsPerThread() const { return llvm::divideCeil(tails, threadsPerRow); }
-  // Columns: those of a block.
+  // Columns: the columns of a block.
   int64_t columns() const { return int64_t(lanes) * width; }
 };
 

@@ -1,5 +1,5 @@
-// The kind Rows with column sums: a block sweeps over the rows of one part, and each thread adds up
-// its columns in registers.
+// The kind Rows with column sums: a block sweeps over the rows of one part, and each thread adds
+// its columns up in registers.
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
 
 using namespace mlir;

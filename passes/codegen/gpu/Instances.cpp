@@ -1,6 +1,6 @@
-// The kernel finds its instance by the number of its block, loads that instance's addresses, and
-// calls the function, which is inlined: what does not overlap in the function does not in the
-// kernel.
+// The kernel finds its instance by the index of its block, loads the addresses of that instance,
+// and calls the function. Inlining turns the function's promise that its buffers do not overlap
+// into scopes of aliasing in the kernel.
 #include "passes/codegen/gpu/Instances.h"
 
 #include "passes/codegen/gpu/Ptx.h"

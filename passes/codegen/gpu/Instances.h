@@ -12,8 +12,8 @@ namespace cleave::codegen {
 
 // Replaces the function `symbol(buffer0, buffer1, …, block)` of the module, where `block` is the
 // index of a block among the `blocks` of one instance, by a kernel of the same name for `instances`
-// times as many blocks. Its only parameter is the array of all addresses, by value: those of the
-// first instance, of the second, and so on. In the parameters of a launch this is the same as one
+// times as many blocks. The kernel's only parameter is the array of all addresses, by value, the
+// first instance's first. In the memory of a launch's parameters, this array looks like one
 // parameter per address.
 void shareLaunch(llvm::Module &module, const std::string &symbol, int64_t instances,
                  int64_t blocks);

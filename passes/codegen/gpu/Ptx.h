@@ -27,8 +27,8 @@ Result<GpuTarget> gpuTargetOf(const std::string &name);
 // if there is none.
 Result<GpuTarget> gpuTargetFor(const std::string &capability);
 
-// Marks the pointers of the function, but those to parameters by value, as buffers: they do not
-// overlap.
+// Marks the pointer parameters of the function as buffers, which do not overlap and are aligned,
+// except those that are passed by value.
 void markBuffers(llvm::Function &function);
 // Marks the function as a kernel that is launched with blocks of this many threads and whose
 // pointers do not overlap. `resident`: the minimum of blocks per multiprocessor, which limits

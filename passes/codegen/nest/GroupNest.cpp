@@ -64,7 +64,7 @@ private:
     return success();
   }
 
-  // Whether the reduction keeps the last dim of its operand beside others that reduce it.
+  // Whether the reduction keeps the last dim of its operand, in a group with one that reduces it.
   bool isColumnSum(graph::ReduceOp reduce, ArrayRef<Operation *> ops) {
     auto reducesLast = [](graph::ReduceOp op) {
       return llvm::is_contained(op.getDims(), graph::rankOf(op.getOperand()) - 1);
@@ -250,7 +250,7 @@ private:
   analysis::IterationSpace space_;
   std::vector<int64_t> sizes_; // per factor of the space
   std::vector<bool> reduced_;  // likewise
-  std::vector<bool> swept_;    // likewise, by column sums
+  std::vector<bool> swept_;    // per factor of the space, whether column sums reduce it
   SmallVector<int> number_;    // likewise its factor in the nest
   SmallVector<Access> all_;    // results, then operands, with strides per factor of the space
   GroupNest nest_;

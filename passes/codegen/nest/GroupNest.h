@@ -4,9 +4,9 @@
 //   Pointwise  R is empty: the innermost factor is the vector loop, the others are the parallel
 //              range; where an operand is contiguous in another factor, both go in tiles
 //   Rows       the contiguous factor is reduced: for every point of P one or more passes over R
-//              (softmax, layer norm, loss). On GPUs, sums of columns may stand beside (gradients of
-//              norms): the factors S that these reduce are not in P, and each point of P sweeps
-//              over S
+//              (softmax, layer norm, loss). On GPUs, the group may also sum columns (gradients of
+//              norms): the factors S that these sums reduce are not in P, and each point of P
+//              sweeps over S
 //   Columns    the contiguous factor is kept: accumulators for a range of columns, one pass over R
 //              (bias gradients)
 #pragma once
@@ -67,7 +67,7 @@ inline constexpr int64_t kColumnUnit = 16;
 inline constexpr int64_t kTile = 8;
 
 // The nest of a kernel whose computation is a graph.fusion. Emits an error and fails if its ops
-// share no nest; `maySweep`: whether column sums may stand beside reductions of rows.
+// share no nest. `maySweep`: whether a nest of Rows may have column sums.
 mlir::FailureOr<GroupNest> groupNestOf(program::KernelOp kernel, bool maySweep = false);
 
 } // namespace cleave::codegen

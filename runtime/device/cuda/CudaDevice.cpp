@@ -80,8 +80,8 @@ uint64_t patternOf(DType dtype, double value) {
   }
 }
 
-// `isOutside`: each replay of a recording records the event. The driver refuses that flag while
-// nothing is recorded.
+// `isOutside`: each replay of a recording records the event. The driver refuses the flag for that
+// outside of a recording.
 class RecordAction : public Action {
 public:
   RecordAction(const CudaContext &context, driver::EventRef event, bool isOutside)

@@ -29,8 +29,8 @@ private:
   driver::Stream stream_;
   unsigned blocks_, threads_;
   std::vector<void *> buffers_;
-  // Addresses of the elements of buffers_. A kernel whose only parameter is the array of buffers
-  // reads all of it at the first one.
+  // Addresses of the elements of buffers_. If the kernel's only parameter is the array of all
+  // buffers, the driver copies all of it from the first address.
   std::vector<void *> parameters_;
 };
 

@@ -23,9 +23,9 @@ struct Matrix {
   }
 };
 
-// One call: out = a b, per batch index; out += a b if it accumulates. Unless it is null, `bias` has
-// an element of the type of `out` for each column of `out`, and for each row after byColumns(); it
-// is added to all elements of the column or row.
+// One call: out = a b, per batch index; out += a b if it accumulates. `bias` is null or has an
+// element of the type of `out` for each column of `out`, or for each row after byColumns(), which
+// is added to the whole column or row.
 struct Product {
   Matrix a, b, out;
   int64_t batch;
@@ -265,7 +265,7 @@ std::vector<Product> productsOf(const plan::Matmul &matmul, const MatmulOperands
   return products;
 }
 
-// The same product with a result that lies by columns; the columns of one with a bias are its rows.
+// The product with a result that lies by columns. A product with a bias is always transposed.
 Product byColumns(const Product &product) {
   auto out = storedAs(product.out);
   if (!product.bias && (!out || out->operation == blas::kOpN))

@@ -105,7 +105,7 @@ def keep(m):
 
 
 def rearrange(m):
-    """A buffer whose elements change places, as in a queue of past values; others than before come to each place."""
+    """A buffer whose elements change places, as in a queue of past values, such that its value changes."""
     moves = []
     for name in (some_buffer(m) for _ in range(4)):
         before = m.evaluate(f"self.{name}")

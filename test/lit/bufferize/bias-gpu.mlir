@@ -1,5 +1,5 @@
-// On GPUs, a product adds a bias of 16 bits that the group behind it adds to whole rows, and nothing else: the bias is rounded by a
-// kernel of its own, the group has no kernel, and what it gives is written by the product.
+// On GPUs, a product adds a 16-bit bias if the only group that reads it does nothing but add this bias to each row. A small kernel
+// rounds the bias; the group has no kernel, and the product writes its result.
 // RUN: cleave-opt %s --split-input-file --cleave-bufferize | FileCheck %s
 
 // CHECK-LABEL: program.tensor input "x" tensor<2x4x8xbf16>
@@ -49,7 +49,7 @@ module attributes {program.device = "cuda"} {
 
 // -----
 
-// Columns that do not lie side by side in the result: the product is transposed, and the group adds in its place.
+// The columns of the result are not contiguous: the product is transposed, and the group adds the bias in place.
 // CHECK-LABEL: program.tensor input "x" tensor<4x8xbf16>
 // CHECK: program.matmul
 // CHECK-NOT: bias

@@ -1,7 +1,7 @@
 // On GPUs, long columns are summed in parts of the rows, and the parts by a second kernel (ColumnParts.h).
 // RUN: cleave-opt %s --cleave-bufferize | FileCheck %s
 
-// The dims of batch and sequence are seen as one, and split; the result with all rows is written beside.
+// The dims of batch and sequence become one, which is split; the first kernel also writes the result with all rows.
 // CHECK: program.tensor input "x"
 // CHECK: program.kernel @[[FIRST:.*]] on 3 operands [#program.view<0 at 0 by[16384, 256, 1]>] results [#program.view<1 at 0 by[16384, 256, 1]>, #program.view<2 at 0 by[256, 1]>]
 // CHECK: graph.reduce sum %{{.*}} over [1] : tensor<256x64x256xf32> -> tensor<256x256xf32>

@@ -1,4 +1,5 @@
-// On GPUs, an input of a step with one micro-batch keeps its memory throughout the step, so that the next one can be loaded as soon as it is read.
+// On GPUs, an input of a step with one micro-batch keeps its memory throughout the step, so that the input of the next step can be
+// loaded as soon as this one is read.
 // RUN: cleave-opt %s --split-input-file --cleave-bufferize | FileCheck %s
 
 // CHECK: program.buffer input "x" {{.*}} live 0 to 4

@@ -1,4 +1,5 @@
-// On GPUs, an op writes its result into the pad that reads it, behind a fill; pads of several dims with one value share the buffer.
+// On GPUs, an op writes its result into the buffer of the pad that reads it, after a fill; pads of several dims with one value share
+// the buffer.
 // RUN: cleave-opt %s --split-input-file --cleave-bufferize | FileCheck %s
 
 // CHECK-LABEL: program.tensor input "x"
@@ -23,7 +24,7 @@ module attributes {program.device = "cuda"} {
 
 // -----
 
-// Pads with other values, and those of results that others read, are copied.
+// Operands are copied to pads with another value, and to pads of results that other ops read.
 // CHECK-LABEL: program.tensor input "x"
 // CHECK: program.fill %[[ONE:.*]] with 1
 // CHECK-NEXT: program.launch @{{.*}}_copy({{.*}}, %[[ONE]]) writes [1]

@@ -38,7 +38,7 @@ func.func @rows_are_left(%x: tensor<8x16x32xf32>) -> tensor<8xf32> {
   return %squares : tensor<8xf32>
 }
 
-// A distance from something else is no variance.
+// Distances from another value than the mean give no variance.
 // CHECK-LABEL: @another_share_is_left
 func.func @another_share_is_left(%x: tensor<8x16x32xf32>) -> tensor<32xf32> {
   // CHECK-NOT: graph.slice

@@ -33,7 +33,7 @@ module attributes {program.device = "cuda"} {
     return %2, %3 : tensor<1024x16384xf32>, tensor<16384xf32>
   }
 
-  // Sums over some of the other dims are not of whole columns.
+  // A sum over some of the row dims is not of whole columns.
   // CHECK-LABEL: @a_sum_over_the_batch_is_apart
   // CHECK-COUNT-2: graph.fusion (
   func.func @a_sum_over_the_batch_is_apart(%x: tensor<16x1024x96xf32>) -> (tensor<16x1024x96xf32>, tensor<1024x96xf32>) {

@@ -1,4 +1,4 @@
-// Launches that share: what conflicts keeps its order, whatever the program.
+// Shared launches: instructions that conflict keep their order, in any program.
 #include "passes/bufferize/SharedLaunches.h"
 
 #include <catch2/catch.hpp>
@@ -43,27 +43,27 @@ std::vector<size_t> placesOf(const Runs &runs, size_t count) {
 } // namespace
 
 TEST_CASE("sums share a launch once the launches that read them have moved") {
-  // Two vectors: a product that no other may join, a sum, and an update that reads the sum.
+  // Two vectors: a product, which shares no launch, a sum, and an update that reads the sum.
   const std::vector<Launchable> segment = {launch(-1, {0, 1}), launch(0, {1, 2}),
                                            launch(1, {2, 3}),  launch(-1, {0, 4}),
                                            launch(0, {4, 5}),  launch(1, {5, 6})};
   CHECK(shareLaunches(segment) == Runs{{0}, {3}, {1, 4}, {2, 5}});
 }
 
-TEST_CASE("launches whose operands are there from the beginning run at the beginning") {
+TEST_CASE("launches whose operands nothing writes run first") {
   const std::vector<Launchable> segment = {launch(-1, {9}), launch(0, {1, 2}), launch(-1, {2, 9}),
                                            launch(0, {3, 4}), launch(-1, {4, 9})};
   CHECK(shareLaunches(segment) == Runs{{1, 3}, {0}, {2}, {4}});
 }
 
-TEST_CASE("a launch of which another reads the result does not run with it") {
+TEST_CASE("a launch is not shared with one that conflicts") {
   CHECK(shareLaunches({launch(0, {1, 2}), launch(0, {2, 3})}) == Runs{{0}, {1}});
   CHECK(shareLaunches({launch(0, {1, 2}), launch(0, {1, 3})}) == Runs{{0, 1}});
   CHECK(shareLaunches({launch(0, {1, 2}), launch(0, {3, 2})}) == Runs{{0}, {1}});
   CHECK(shareLaunches({launch(-1, {1, 2}), launch(-1, {3, 4})}) == Runs{{0}, {1}});
 }
 
-TEST_CASE("a launch has so many buffers and bytes at most") {
+TEST_CASE("a shared launch keeps within the limits of buffers and bytes") {
   std::vector<Launchable> segment;
   for (int64_t i = 0; i < 5; ++i)
     segment.push_back(launch(0, {2 * i, 2 * i + 1}));
@@ -71,7 +71,7 @@ TEST_CASE("a launch has so many buffers and bytes at most") {
   CHECK(shareLaunches(segment, {.bytes = 3}) == Runs{{3, 4}, {0, 1, 2}});
 }
 
-TEST_CASE("of instructions that conflict, the earlier one runs first, in any program") {
+TEST_CASE("instructions that conflict keep their order, in any program") {
   std::mt19937 random(3);
   size_t shared = 0;
   for (int trial = 0; trial < 300; ++trial) {

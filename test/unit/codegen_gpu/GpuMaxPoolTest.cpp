@@ -38,9 +38,9 @@ const Pooling kPoolings[] = {
     {"3, 2", "1, 1", "1, 1", "1, 0", "1, 1", "4x5", "4x5"},
     {"3", "2", "1", "1", "1", "9", "5"},
     {"2, 3, 1", "2, 2, 1", "1, 1, 1", "0, 1, 0", "0, 1, 0", "4x5x3", "2x3x3"},
-    // Windows that begin before the input, and end behind it.
+    // Windows that begin before the input, and windows that end after it.
     {"3, 3", "3, 3", "1, 1", "2, 1", "2, 2", "5x4", "3x2"},
-    // Other kernels: of windows with dilations, and with many elements.
+    // Windows that other kernels compute: with dilations, and with many elements.
     {"3, 2", "2, 1", "1, 2", "1, 0", "1, 1", "7x6", "4x5"},
     {"7, 7", "1, 1", "1, 1", "3, 3", "3, 3", "8x8", "8x8"}};
 

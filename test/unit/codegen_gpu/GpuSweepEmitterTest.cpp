@@ -38,7 +38,7 @@ const char kNormGradient[] =
 
 } // namespace
 
-TEST_CASE("a kernel gives a norm's gradient and sums of its columns, in place too") {
+TEST_CASE("a kernel computes a norm's gradient and the sums of its columns, also in place") {
   struct Size {
     int rows, columns;
   };

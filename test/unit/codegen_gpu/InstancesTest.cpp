@@ -1,4 +1,4 @@
-// Several instances in one launch compute what launches of one instance compute.
+// A launch of several instances computes the same as a launch per instance.
 #include "test/unit/codegen/KernelHarness.h"
 
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
-// Space to depth: convolutions and both of their gradients, against the interpretation of the
-// rewritten ones, whose channels are counted.
+// Space to depth: convolutions and both gradients are interpreted before and after the rewrite, and
+// the shapes after it are compared.
 #include "passes/decompose/SpaceToDepth.h"
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Graph.h"
@@ -42,7 +42,8 @@ const std::vector<Case> kCases = {
      {0, 0},
      {2, 48, 2, 3},
      {5, 48, 1, 1}},
-    // Sizes that are no multiple of the stride: too few elements, and some that no window covers.
+    // Sizes that are not multiples of the stride: too few elements, and elements that no window
+    // covers.
     {{1, 1, 9, 11},
      {3, 1, 3, 2},
      {1, 3, 5, 4},
@@ -149,7 +150,7 @@ std::vector<std::vector<int64_t>> checkRewrite(const std::string &text) {
 
 } // namespace
 
-TEST_CASE("convolutions with more channels compute the same") {
+TEST_CASE("convolutions compute the same with strides as channels") {
   using Shapes = std::vector<std::vector<int64_t>>;
   for (const Case &c : kCases) {
     CHECK(checkRewrite(textOf(c, "conv", c.input, c.weight, c.output)) ==
@@ -161,7 +162,7 @@ TEST_CASE("convolutions with more channels compute the same") {
   }
 }
 
-TEST_CASE("other convolutions stay") {
+TEST_CASE("other convolutions stay as they are") {
   struct Other {
     int64_t channels, groups;
     const char *element, *mark;

@@ -14,16 +14,17 @@ using namespace cleave;
 namespace {
 
 constexpr uint32_t kProcessors = 132;      // of an H100
-constexpr double kLarge = 9 << 19;         // bytes that a launch reads and writes
+constexpr double kLarge = 9 << 19;         // 4.5 MiB that a launch reads and writes
 constexpr uint64_t kWorkspaceBegins = 256; // what cuBLASLt asks for
 
 constexpr char kLoss[] = "softmax-cross-entropy:logits";
 
-// bf16 models with one or two layers of full size, and the numbers of findings. ResNet-50 has three
-// idle launches: two sums of squares, and two merges of batch statistics that share a launch.
+// Models in bf16, with one or two layers of full size or all of ResNet-50, the number of large
+// launches that leave multiprocessors idle, and the most small launches. In ResNet-50, two of the
+// idle ones sum the squares of gradients, and one merges the statistics of two batch norms.
 struct Large {
   ModelCase model;
-  size_t idle, small; // launches; of small ones the most
+  size_t idle, small;
 };
 const Large kModels[] = {
     {{"gpt2", kLoss, {{"batch", 16}, {"seq", 1024}}, {{"layers", 2}}}, 0, 17},

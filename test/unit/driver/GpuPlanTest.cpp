@@ -100,8 +100,8 @@ TEST_CASE("the verifier finds every dropped wait and every instruction in a wron
   CHECK(moved > 3);
 }
 
-// The seconds of the launches that the program saves, since small kernels share them: the planner
-// prices each of them alone.
+// The seconds of the launches that small kernels save by sharing: the planner prices each kernel
+// alone.
 static double savedByShared(driver::Compilation &c) {
   int64_t saved = 0;
   c.module().walk([&](program::LaunchOp launch) {

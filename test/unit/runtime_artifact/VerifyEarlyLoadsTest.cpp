@@ -7,7 +7,7 @@
 using namespace cleave;
 using Catch::Matchers::Contains;
 
-// The plan for GPUs whose load of x may run during the step before.
+// A valid plan for GPUs whose load of x may run during the step before.
 static plan::Plan earlyPlan() {
   plan::Plan plan = gpuPlan();
   plan::Instruction &load = instruction(plan, Load);

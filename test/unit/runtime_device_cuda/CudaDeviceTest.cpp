@@ -69,7 +69,7 @@ PlanBuilder step() {
   return builder;
 }
 
-// x is loaded and copied to y, of which the first element is reported; and the learning rate `lr`.
+// Loads x, copies it to y, and reports the first element of y and the learning rate `lr`.
 PlanBuilder echo() {
   PlanBuilder builder({1});
   builder.plan().set_device("cuda");
@@ -91,7 +91,7 @@ PlanBuilder echo() {
   return builder;
 }
 
-// The same, and x may be loaded during the step before.
+// The plan of echo(), in which x may be loaded during the step before.
 PlanBuilder earlyEcho() {
   PlanBuilder builder = echo();
   auto *list = builder.program().mutable_segments(0)->mutable_instructions();
@@ -244,7 +244,7 @@ TEST_CASE("cuda: a step is enqueued while the one before runs, and waits for not
   }
 }
 
-TEST_CASE("cuda: a hyperparameter is that of the step before which it was set") {
+TEST_CASE("cuda: a step uses the hyperparameters that were set before it was started") {
   PlanBuilder builder = echo();
   const plan::Plan &plan = builder.finish();
   Recording recording(plan);
@@ -337,7 +337,7 @@ TEST_CASE("recorder: a load that does not wait for the reads in a graph before i
     REQUIRE((*graph)->run());
     REQUIRE((*wait)->run());
     const size_t faults = recording.recorder.faults().size();
-    REQUIRE((*tooEarly)->run()); // the event is not behind the rest of the graph
+    REQUIRE((*tooEarly)->run()); // the event is before the rest of the graph
     CHECK(recording.recorder.faults().size() == faults + 1);
   }
 }
@@ -348,19 +348,19 @@ TEST_CASE("recorder: host memory that changes while a step in flight may read it
   auto device = device::makeCudaDevice(0, test::recordingLibraries());
   auto from = (*device)->allocate(plan::HOST, 64), to = (*device)->allocate(plan::DEVICE, 64);
   auto upload = (*device)->upload(from->get(), to->get(), 64);
-  auto before = (*device)->createEvent(false), behind = (*device)->createEvent(false);
-  auto recordBefore = (*device)->record(*before), recordBehind = (*device)->record(*behind);
+  auto before = (*device)->createEvent(false), after = (*device)->createEvent(false);
+  auto recordBefore = (*device)->record(*before), recordAfter = (*device)->record(*after);
   REQUIRE((*recordBefore)->run());
   REQUIRE((*upload)->run());
-  REQUIRE((*recordBehind)->run());
+  REQUIRE((*recordAfter)->run());
   REQUIRE((*device)->await(*before));
-  static_cast<char *>(from->get())[5] = 1; // the copy is behind what was waited for
-  REQUIRE((*device)->await(*behind));
+  static_cast<char *>(from->get())[5] = 1; // the copy comes after the awaited event
+  REQUIRE((*device)->await(*after));
   REQUIRE(recording.recorder.faults().size() == 1);
   CHECK_THAT(recording.recorder.faults()[0], Catch::Matchers::Contains("the host changes memory"));
   REQUIRE((*upload)->run());
-  REQUIRE((*recordBehind)->run());
-  REQUIRE((*device)->await(*behind));
+  REQUIRE((*recordAfter)->run());
+  REQUIRE((*device)->await(*after));
   static_cast<char *>(from->get())[5] = 2;
   REQUIRE((*device)->synchronize());
   CHECK(recording.recorder.faults().size() == 1);

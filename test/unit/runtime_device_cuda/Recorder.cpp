@@ -186,8 +186,8 @@ void Recorder::await(void *event) {
   reach(Clock(at->second.clock));
 }
 
-// The host has waited for all that the clock holds. It must not have changed memory that a copy
-// reads before.
+// The host has waited for all operations that the clock holds. It must not have changed memory that
+// a copy among them reads.
 void Recorder::reach(const Clock &clock) {
   join(clocks_[0], clock);
   std::erase_if(pending_, [&](const Pending &p) {
@@ -291,8 +291,8 @@ void Recorder::launch(void *graph, void *stream) {
   std::map<void *, Clock> events;
   const std::vector<Clock> before = clocks_;
   std::vector<char> seen(streams_.size());
-  // The streams of the capture are branches of the graph. They are not ordered with what the
-  // streams themselves hold; only the time of their own operations goes on.
+  // The streams of the capture are branches of the graph, which the operations in the streams
+  // themselves do not order. Only the time of each stream's own operations goes on.
   auto set = [&](size_t stream, const Clock &to) {
     const uint64_t own = clocks_[stream][stream];
     clocks_[stream] = to;
