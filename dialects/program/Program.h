@@ -35,7 +35,8 @@ template <typename Op> class HostTransfer : public mlir::OpTrait::TraitBase<Op, 
 
 namespace cleave::program {
 
-// The attribute of a module with the kind of device that its program is for: `cpu` or `cuda`.
+// The attribute of a module, from the phase `primitive` on, with the kind of device that its
+// program is for: `cuda`; absent or `cpu` for CPUs.
 inline constexpr llvm::StringLiteral kDevice = "program.device";
 // Whether the program of the module that holds `op` is for GPUs.
 bool isForGpus(mlir::Operation *op);

@@ -15,7 +15,8 @@ Result<DeviceOption> parseDevice(const std::string &text);
 // Whether the plan will be for GPUs. Does not measure this machine.
 Result<bool> wantsGpus(Compilation &c);
 
-// Notes at the module that it is for GPUs, or not.
+// Marks the module as one for GPUs, or removes the mark (program::kDevice), which the grouping of
+// kernels reads as well as bufferization.
 void markDevice(mlir::ModuleOp module, bool isForGpus);
 
 // Notes the device of --device, else that of the cluster, at the module, where bufferization finds
