@@ -25,10 +25,10 @@ static void addTime(Table &table, const plan::Plan &plan) {
                            secondsText(p.communication_seconds()) + where});
   if (const std::string speed = speedText(plan); !speed.empty())
     table.add({"speed", speed});
-  // The planner adds up what a step overlaps, and launches each kernel alone, so that its seconds
-  // may be more than those of the step.
+  // The planner adds up what a step overlaps, and launches each kernel of a GPU alone, so that its
+  // seconds may be more than those of the step.
   const bool overlaps = p.compute_seconds() + p.communication_seconds() > 1.001 * p.step_seconds();
-  const bool shares = p.planned_seconds() > 1.001 * p.step_seconds();
+  const bool shares = plan.device() == "cuda" && p.planned_seconds() > 1.001 * p.step_seconds();
   const char *without = overlaps ? ", without overlap" : shares ? ", without shared launches" : "";
   if (p.planned_seconds() > 0)
     table.add(

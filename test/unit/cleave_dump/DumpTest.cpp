@@ -35,6 +35,11 @@ TEST_CASE("the bound of a step that overlaps is one without overlap") {
   plan.mutable_predicted()->set_step_seconds(0.00003); // less than compute and communication
   CHECK_THAT(squeezed(dump::summary(plan, "p")),
              Contains("44.2 us in the planner's model, without overlap: gap 9.1 %"));
+  plan.mutable_predicted()->set_communication_seconds(0);
+  CHECK_THAT(squeezed(dump::summary(plan, "p")), !Contains("without"));
+  plan.set_device("cuda");
+  CHECK_THAT(squeezed(dump::summary(plan, "p")),
+             Contains("planner's model, without shared launches: gap"));
 }
 
 TEST_CASE("the summary says what was decided, why, and what it costs") {
