@@ -221,7 +221,8 @@ Sharding resultSharding(const FactorRule &rule, size_t result, const FactorAxes 
   const FactorRule::Dims &dims = rule.results[result];
   Sharding sharding = dimsSharding(dims, axes);
   for (int f = 0; f < static_cast<int>(axes.size()); ++f) {
-    if (axes[f].empty() || occurs(f, dims) || !occursInOperand(f, rule))
+    const bool isSummed = rule.factors[f].kind == FactorKind::Reduction || occursInOperand(f, rule);
+    if (axes[f].empty() || occurs(f, dims) || !isSummed)
       continue;
     sharding.partial.insert(sharding.partial.end(), axes[f].begin(), axes[f].end());
     sharding.reduce = rule.factors[f].reduce;

@@ -61,8 +61,9 @@ struct FactorRule {
 using FactorAxes = std::vector<std::vector<int>>;
 
 // The layout of an operand or result when the rule's factors are split like this. A result is
-// partial along the axes of every split factor that occurs in an operand but not in the result: a
-// reduction, or a factor that occurs in other results only.
+// partial along the axes of every split factor that it lacks, if the factor is a reduction or
+// occurs in an operand. A reduction may occur in another result and in no operand: a group that
+// gives a broadcast scalar and its column sums.
 Sharding operandSharding(const FactorRule &rule, size_t operand, const FactorAxes &axes);
 Sharding resultSharding(const FactorRule &rule, size_t result, const FactorAxes &axes);
 

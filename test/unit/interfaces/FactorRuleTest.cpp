@@ -71,6 +71,13 @@ TEST_CASE("a result is partial along a factor that only another result has") {
   CHECK(resultSharding(rule, 1, axes).str(mesh) == "[tp] partial(dp)");
 }
 
+TEST_CASE("a result is partial along a reduction that only another result has") {
+  FactorRule rule = FactorRule::parse("-> b c, c", {}, {{8, 8}, {8}});
+  rule.factors[0].kind = FactorKind::Reduction; // the columns of a broadcast scalar are summed
+  CHECK(resultSharding(rule, 0, {{dp}, {tp}}).str(mesh) == "[dp, tp]");
+  CHECK(resultSharding(rule, 1, {{dp}, {tp}}).str(mesh) == "[tp] partial(dp)");
+}
+
 TEST_CASE("a result is whole along a factor that no operand has") {
   FactorRule broadcast = FactorRule::parse("m -> m n", {{8}}, {{8, 4}});
   CHECK(resultSharding(broadcast, 0, {{dp}, {tp}}).str(mesh) == "[dp, tp]");
