@@ -92,16 +92,24 @@ LogicalResult StepLowering::addArguments() {
   return success();
 }
 
-// Loads inputs when a micro-batch begins. Where a GPU takes one micro-batch per step, each input
-// keeps its memory throughout the step, so that the input of the next step can be loaded as soon as
-// this one is read.
+// Loads inputs when a micro-batch begins.
 void StepLowering::addLoads() {
   program_.setSegment(micro_);
-  const bool isEarly =
-      isForGpus_ && microBatches_ == 1 && program_.program().getKind() == program::Kind::Step;
   for (auto [i, argument] : llvm::enumerate(step_.getArguments()))
     if (graph::isFed(step_, i) && !argument.use_empty())
-      program_.add<program::LoadInputOp>(views_[argument].buffer, isEarly);
+      program_.add<program::LoadInputOp>(views_[argument].buffer, /*early=*/false);
+}
+
+// Where a GPU takes one micro-batch per step, each input keeps its memory throughout the step, so
+// that the next one can be loaded as soon as it is read. The exception are inputs that the update
+// reads, such as one that is a result of the step or replaces a state.
+void StepLowering::chooseEarlyLoads() {
+  if (!isForGpus_ || microBatches_ != 1 || program_.program().getKind() != program::Kind::Step)
+    return;
+  for (auto load : micro_.getBody().front().getOps<program::LoadInputOp>())
+    load.setEarly(llvm::all_of(load.getBuffer().getUsers(), [&](Operation *user) {
+      return user->getParentOp() == micro_.getOperation();
+    }));
 }
 
 // The segment that replaces the argument of result i. With several micro-batches, the next one

@@ -46,6 +46,7 @@ LogicalResult StepLowering::run() {
   }
   program_.setSource(nullptr);
   addResults();
+  chooseEarlyLoads();
   setSchedule();
   return success();
 }

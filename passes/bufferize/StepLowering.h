@@ -86,6 +86,7 @@ private:
   mlir::LogicalResult addArguments();
   mlir::FailureOr<mlir::Value> sharedArgument(unsigned i, mlir::Type global, mlir::ArrayAttr split);
   void addLoads();
+  void chooseEarlyLoads();
   mlir::LogicalResult lower(mlir::Operation *op);
   void lowerLayout(mlir::Operation *op);
   void lowerConcat(graph::ConcatOp op);
