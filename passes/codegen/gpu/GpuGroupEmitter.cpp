@@ -411,9 +411,24 @@ void GpuGroupEmitter::emitRows() {
     fillRegisters();
   valid_ = hasRow_;
   emitPasses();
+  storeRowResults();
+}
+
+void GpuGroupEmitter::storeRowResults() {
+  auto isOperand = [&](const Access &result) {
+    return llvm::any_of(nest_.operands,
+                        [&](const Access &each) { return each.argument == result.argument; });
+  };
+  const bool isInPlace = llvm::any_of(llvm::zip(results(), nest_.results), [&](auto pair) {
+    auto [value, access] = pair;
+    return !hasInner(value) && isOperand(access);
+  });
+  if (isInPlace) // other threads of the row may still read the operand
+    gpu_.barrier();
   valid_ = gpu_.both(hasRow_, gpu_.isBelow(inRow_, 1));
   storeOuterResults();
   flush();
+  valid_ = {};
 }
 
 } // namespace cleave::codegen

@@ -91,6 +91,8 @@ private:
   void fillRegisters();
   // All passes over the row in hand.
   void emitPasses();
+  // Writes the results of the row in hand that have one element per row.
+  void storeRowResults();
   // Rows with column sums: the accumulators are per reduction, chunk and lane.
   void emitSweep();
   llvm::SmallVector<mlir::Value>

@@ -69,10 +69,7 @@ SmallVector<Value> GpuGroupEmitter::sweepRow(Value row, ArrayRef<graph::ReduceOp
       }
     });
   }
-  valid_ = gpu_.isBelow(inRow_, 1);
-  storeOuterResults();
-  flush();
-  valid_ = {};
+  storeRowResults();
   if (threads_.threadsPerRow > kWarp) // the next row writes the same shared memory
     gpu_.barrier();
   return sums;

@@ -123,6 +123,25 @@ TEST_CASE("layer norm with a residual sum and saved statistics is one kernel, in
   checkSizes({.text = kLayerNorm, .inPlace = {{0, 1}, {2, 0}}, .tolerance = 2e-5});
 }
 
+TEST_CASE("a result of each row is written in place of an operand that all of the row reads") {
+  checkSizes({.text = R"(func.func @f(%s: tensor<Nxf32>, %x: tensor<NxMxf32>)
+      -> (tensor<Nxf32>, tensor<NxMxf32>) {
+    %r:2 = graph.fusion (%a = %s : tensor<Nxf32>, %b = %x : tensor<NxMxf32>)
+        -> (tensor<Nxf32>, tensor<NxMxf32>) {
+      %t = graph.reduce sum %b over [1] : tensor<NxMxf32> -> tensor<Nxf32>
+      %tb = graph.broadcast %t to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+      %ab = graph.broadcast %a to [0] : tensor<Nxf32> -> tensor<NxMxf32>
+      %p = graph.mul %b, %ab : tensor<NxMxf32>
+      %q = graph.add %p, %tb : tensor<NxMxf32>
+      %n = graph.add %a, %t : tensor<Nxf32>
+      graph.yield %n, %q : tensor<Nxf32>, tensor<NxMxf32>
+    }
+    return %r#0, %r#1 : tensor<Nxf32>, tensor<NxMxf32>
+  })",
+              .inPlace = {{0, 0}},
+              .tolerance = 2e-5});
+}
+
 TEST_CASE("masked softmax takes minus infinity and counts rows and columns") {
   checkSizes({R"(func.func @f(%x: tensor<2xNxMxf32>) -> tensor<2xNxMxf32> {
     %r = graph.fusion (%a = %x : tensor<2xNxMxf32>) -> (tensor<2xNxMxf32>) {
