@@ -228,9 +228,9 @@ private:
     planner::PlannerOptions options = options_;
     options.memoryBytes = planner::kUnlimitedBytes;
     const planner::Fates full = planner::fullRecompute(model_);
-    CLEAVE_TRY(
-        unlessInfeasible(planWith(planner::withForced(model_, full, *forced_), options).status()));
-    return refusal(/*isProven=*/true);
+    const Status status = planWith(planner::withForced(model_, full, *forced_), options).status();
+    CLEAVE_TRY(unlessInfeasible(status));
+    return smallest_ ? refusal(/*isProven=*/true) : status; // no plan: memory is not the reason
   }
   Result<Decided> refusal(bool isProven) const {
     return Status::infeasible(refusalText(*smallest_, smallest_->arenaBytes, budget_, isProven));
