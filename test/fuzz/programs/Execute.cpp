@@ -3,7 +3,6 @@
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/DType.h"
 #include "runtime/comm/local/LocalWorld.h"
-#include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 #include "test/unit/graph_text/Elements.h"
 
@@ -62,16 +61,17 @@ private:
 // One rank's run. Keeps its first error.
 class Rank {
 public:
-  Rank(const plan::Plan &plan, const ProgramData &data, const std::vector<StepResults> &expected)
-      : plan_(plan), data_(data, executor::inputsOf(plan)), expected_(expected) {}
+  Rank(const plan::Plan &plan, const MakeDevice &makeDevice, const ProgramData &data,
+       const std::vector<StepResults> &expected)
+      : plan_(plan), makeDevice_(makeDevice), data_(data, executor::inputsOf(plan)),
+        expected_(expected) {}
 
   void run(comm::World &world) {
     rank_ = world.rank();
     executor::ExecutorOptions options;
     options.keepOutputs = true;
     options.checked = true;
-    auto executor =
-        executor::Executor::create(plan_, world, device::makeCpuDevice(1), &data_, options);
+    auto executor = executor::Executor::create(plan_, world, makeDevice_(), &data_, options);
     if (!executor)
       return note(executor.status().message());
     for (size_t step = 0; step < expected_.size(); ++step) {
@@ -134,6 +134,7 @@ private:
   }
 
   const plan::Plan &plan_;
+  const MakeDevice &makeDevice_;
   GeneratedData data_;
   const std::vector<StepResults> &expected_;
   int rank_ = 0;
@@ -142,13 +143,13 @@ private:
 
 } // namespace
 
-std::string runPlan(const plan::Plan &plan, const ProgramData &data,
+std::string runPlan(const plan::Plan &plan, const MakeDevice &makeDevice, const ProgramData &data,
                     const std::vector<StepResults> &expected, int64_t *count) {
   auto worlds = comm::makeLocalWorlds(static_cast<int>(artifact::rankCount(plan)));
   std::vector<std::unique_ptr<Rank>> ranks;
   std::vector<std::thread> threads;
   for (auto &world : worlds) {
-    ranks.push_back(std::make_unique<Rank>(plan, data, expected));
+    ranks.push_back(std::make_unique<Rank>(plan, makeDevice, data, expected));
     threads.emplace_back([&world, rank = ranks.back().get()] {
       rank->run(*world);
       if (!rank->wrong().empty())

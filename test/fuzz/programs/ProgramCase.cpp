@@ -3,11 +3,14 @@
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/ReadStep.h"
 #include "dialects/graph/Step.h"
+#include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Phases.h"
 #include "passes/shard/Annotate.h"
+#include "runtime/device/cpu/CpuDevice.h"
 #include "test/fuzz/programs/Execute.h"
+#include "test/fuzz/programs/ThreadDevice.h"
 #include "test/unit/shard/RandomPlan.h"
 
 #include "mlir/IR/Verifier.h"
@@ -51,7 +54,7 @@ public:
     // Gradients pass through casts to 16-bit floats, in which differences vanish.
     std::string source = printed(compilation_.module());
     bool isSmooth = source.find("stop_gradient") == std::string::npos &&
-                    source.find("f16>") == std::string::npos;
+                    source.find("f16>") == std::string::npos && spec_.dtype == "f32";
     std::map<std::string, int64_t> classes = labelClasses();
     Status status = runPhase("forward");
     if (status)
@@ -90,7 +93,9 @@ private:
     options.optimizer = spec.optimizer;
     options.clipNorm = spec.clip;
     options.accumulate = spec.accumulate;
-    options.checkKernels = spec.seed % 8 != 0; // unchecked kernels are vectorized
+    options.dtype = spec.dtype;
+    options.device = spec.forGpu ? "cuda:sm_90" : "cpu";
+    options.checkKernels = !spec.forGpu && spec.seed % 8 != 0; // unchecked ones are vectorized
     return options;
   }
 
@@ -152,9 +157,23 @@ private:
     }
     if (!status)
       return "compiling: " + status.message();
-    std::string wrong = runPlan(compilation.plan, data, expected, count_);
+    std::string wrong = runCompiled(compilation, data, expected);
     counted(Counted::Plans) += wrong.empty();
     return wrong;
+  }
+
+  std::string runCompiled(driver::Compilation &compilation, const ProgramData &data,
+                          const std::vector<StepResults> &expected) {
+    if (!spec_.forGpu)
+      return runPlan(
+          compilation.plan, [] { return device::makeCpuDevice(1); }, data, expected, count_);
+    SmallVector<program::KernelOp> kernels(compilation.module().getOps<program::KernelOp>());
+    if (kernels.empty()) // a step that only copies
+      return "";
+    Result<codegen::GpuIr> ir = codegen::lowerForGpu(kernels, "sm_90");
+    if (!ir)
+      return "kernels: " + ir.status().message();
+    return runPlan(compilation.plan, [&] { return makeThreadDevice(*ir); }, data, expected, count_);
   }
 
   Result<std::string> randomlyPlanned(const std::string &text, const PlanSpec &spec,

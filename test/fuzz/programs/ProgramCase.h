@@ -1,12 +1,13 @@
 // Whole programs: a forward function, the options of its training step, and plans. The text of a
 // case is a module that begins with these lines:
 //
-//   // case: train losses=mse:o0+output:o1 optimizer=sgd:lr=1 clip=0.5 accumulate=2 seed=7 steps=2
+//   // case: train losses=mse:o0 optimizer=sgd:lr=1 clip=0.5 accumulate=2 seed=7 gpu dtype=bf16
 //   // plan: mesh=dp=2,tp=2 random=17
 //   // plan: mesh=dp=4 pin=zero3 memory=65536
 //
 // `train` makes the function a training step; `seed` determines inputs and labels; `random` is the
-// seed of a random plan, without it the planner makes the plan.
+// seed of a random plan, without it the planner makes the plan; `gpu` selects plans for GPUs, whose
+// kernels the interpreter of GPU threads runs.
 #pragma once
 
 #include "runtime/base/Status.h"
@@ -32,6 +33,8 @@ struct ProgramSpec {
   int64_t accumulate = 1;
   uint64_t seed = 1;
   int64_t steps = 1;
+  bool forGpu = false;       // its kernels run in the interpreter of GPU threads
+  std::string dtype = "f32"; // CompileOptions.dtype
   std::vector<PlanSpec> plans;
 };
 

@@ -39,6 +39,8 @@ void readCase(const Words &words, ProgramSpec &spec) {
   spec.clip = std::stod(textOf(words, "clip", "0"));
   spec.accumulate = static_cast<int64_t>(numberOf(words, "accumulate", 1));
   spec.seed = numberOf(words, "seed", 1);
+  spec.forGpu = words.contains("gpu");
+  spec.dtype = textOf(words, "dtype", spec.dtype);
   spec.steps = static_cast<int64_t>(numberOf(words, "steps", 1));
 }
 
@@ -51,7 +53,7 @@ std::string textOf(const ProgramSpec &spec) {
     out << (i == 0 ? " losses=" : "+") << spec.losses[i];
   out << " optimizer=" << spec.optimizer << " clip=" << spec.clip
       << " accumulate=" << spec.accumulate << " seed=" << spec.seed << " steps=" << spec.steps
-      << "\n";
+      << (spec.forGpu ? " gpu" : "") << " dtype=" << spec.dtype << "\n";
   for (const PlanSpec &plan : spec.plans) {
     out << "// plan: mesh=" << plan.mesh;
     if (plan.random)

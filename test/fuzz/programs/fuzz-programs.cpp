@@ -31,6 +31,9 @@ const std::vector<std::string> kPins = {"dp", "zero1", "zero2", "zero3", "megatr
 const std::vector<std::string> kOptimizers = {"sgd:lr=1", "sgd:lr=1", "momentum:lr=0.1",
                                               "adamw:lr=0.01", "adam:lr=0.01,weight-decay=0.1"};
 
+// In f16, whether a gradient overflows depends on where it is rounded, and with it the whole step.
+const std::vector<std::string> kDtypes = {"f32", "bf16"};
+
 void chooseTraining(GraphMaker &m, ProgramSpec &spec) {
   Choices &choices = m.choose();
   spec.train = true;
@@ -112,6 +115,9 @@ void experiment(Choices &choices, Report &report) {
   GraphMaker maker(choices, context, /*hasRoles=*/true);
   ProgramSpec spec;
   spec.seed = 1 + choices.below(1000);
+  spec.forGpu = maker.floatType().isF32() && choices.chance(30);
+  if (spec.forGpu)
+    spec.dtype = choices.pick(kDtypes);
   if (!choices.chance(20))
     chooseTraining(maker, spec);
   addLayer(maker);

@@ -206,6 +206,12 @@ static uint64_t evaluateIntegerIntrinsic(const llvm::CallInst &call, llvm::Array
     return x[0] ? std::countr_zero(x[0]) : width;
   case llvm::Intrinsic::ctpop:
     return std::popcount(x[0]);
+  case llvm::Intrinsic::bitreverse: {
+    uint64_t reversed = 0;
+    for (unsigned i = 0; i < width; ++i)
+      reversed |= (x[0] >> i & 1) << (width - 1 - i);
+    return reversed;
+  }
   case llvm::Intrinsic::fshl: {
     uint64_t n = x[2] % width;
     return n ? x[0] << n | x[1] >> (width - n) : x[0];
