@@ -21,10 +21,9 @@ public:
 
   LogicalResult run(ArrayRef<Value> wrt, SmallVectorImpl<Value> &grads) {
     findActive(wrt);
-    Operation *last = target_.getDefiningOp();
-    if (last && active_.contains(target_)) {
+    if (active_.contains(target_)) { // which may be one of `wrt` itself
       summands_[target_] = {buildSplat(b_, b_.getLoc(), target_.getType(), 1)};
-      for (Operation *op = last; op; op = op->getPrevNode())
+      for (Operation *op = target_.getDefiningOp(); op; op = op->getPrevNode())
         if (failed(differentiate(op)))
           return failure();
     }

@@ -65,3 +65,13 @@ func.func @a_bias_that_depends_on_no_argument_has_no_gradient(%q: tensor<3x5x8xf
   %loss = graph.reduce sum %y over [0, 1, 2] : tensor<3x5x8xf32> -> tensor<f32>
   return %loss : tensor<f32>
 }
+
+// -----
+
+// CHECK-LABEL: @the_gradient_of_an_argument_by_itself_is_1(
+func.func @the_gradient_of_an_argument_by_itself_is_1(%x: tensor<f32>) -> tensor<f32> {
+  // CHECK: %[[ONE:.*]] = graph.constant dense<1.000000e+00>
+  // CHECK: return %[[ONE]] :
+  %unread = graph.neg %x : tensor<f32>
+  return %x : tensor<f32>
+}
