@@ -31,12 +31,9 @@ struct Work {
 class Kinds {
 public:
   Kinds(const plan::Plan &plan, const plan::Program &program) : plan_(plan), program_(program) {
-    std::vector<int64_t> runs(program.segments_size());
-    for (const plan::ScheduleStep &step : program.schedule())
-      ++runs[step.segment()];
     for (int s = 0; s < program.segments_size(); ++s)
       for (const plan::Instruction &instruction : program.segments(s).instructions())
-        add(instruction, runs[s]);
+        add(instruction, static_cast<int64_t>(runsOf(program, s)));
   }
 
   std::string text() const {

@@ -25,8 +25,8 @@ static void addTime(Table &table, const plan::Plan &plan) {
                            secondsText(p.communication_seconds()) + where});
   if (const std::string speed = speedText(plan); !speed.empty())
     table.add({"speed", speed});
-  // The planner adds up what a step overlaps, and launches each kernel of a GPU alone, so that its
-  // seconds may be more than those of the step.
+  // The planner's model overlaps nothing and launches every kernel of a GPU alone. Its estimate can
+  // therefore exceed the seconds of the step.
   const bool overlaps = p.compute_seconds() + p.communication_seconds() > 1.001 * p.step_seconds();
   const bool shares = plan.device() == "cuda" && p.planned_seconds() > 1.001 * p.step_seconds();
   const char *without = overlaps ? ", without overlap" : shares ? ", without shared launches" : "";

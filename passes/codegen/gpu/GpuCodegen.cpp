@@ -78,8 +78,8 @@ static Result<GpuIr> lower(ArrayRef<program::KernelOp> kernels, const GpuTarget 
   for (const GpuFunction &function : *functions) {
     const Launch &launch = function.launch;
     if (launch.instances > 1)
-      shareLaunch(*translated.module, function.symbol, launch.instances,
-                  launch.blocks / launch.instances);
+      launchInstances(*translated.module, function.symbol, launch.instances,
+                      launch.blocks / launch.instances);
     markKernel(*translated.module, function.symbol, launch.threads, launch.resident);
   }
   CLEAVE_TRY(optimiseForGpu(*translated.module, target));

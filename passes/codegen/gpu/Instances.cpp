@@ -11,8 +11,8 @@
 
 namespace cleave::codegen {
 
-void shareLaunch(llvm::Module &module, const std::string &symbol, int64_t instances,
-                 int64_t blocks) {
+void launchInstances(llvm::Module &module, const std::string &symbol, int64_t instances,
+                     int64_t blocks) {
   llvm::Function *one = module.getFunction(symbol);
   one->setName(symbol + "_instance");
   one->setLinkage(llvm::GlobalValue::InternalLinkage);

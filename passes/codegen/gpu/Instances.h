@@ -15,7 +15,7 @@ namespace cleave::codegen {
 // times as many blocks. The kernel's only parameter is the array of all addresses, by value, the
 // first instance's first. In the memory of a launch's parameters, this array looks like one
 // parameter per address.
-void shareLaunch(llvm::Module &module, const std::string &symbol, int64_t instances,
-                 int64_t blocks);
+void launchInstances(llvm::Module &module, const std::string &symbol, int64_t instances,
+                     int64_t blocks);
 
 } // namespace cleave::codegen

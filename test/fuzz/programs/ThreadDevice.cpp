@@ -64,7 +64,7 @@ public:
   device::PreparedAction launch(const plan::Kernel &kernel, std::vector<void *> buffers) override {
     const llvm::Function *code = ir_.llvm.module->getFunction(artifact::entryOf(kernel));
     if (!code)
-      return Status::defect("there is no kernel ", kernel.symbol());
+      return Status::defect("the module has no kernel '", kernel.symbol(), "'");
     return device::PreparedAction(
         std::make_unique<LaunchThreads>(*code, kernel, std::move(buffers)));
   }

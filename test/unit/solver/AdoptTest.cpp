@@ -1,4 +1,4 @@
-// Search::adopt replaces regions of the best solution by those of other choices.
+// Search::adopt copies regions of another solution into the best one.
 #include "compiler/solver/Search.h"
 #include "test/unit/solver/SmallNetworks.h"
 
