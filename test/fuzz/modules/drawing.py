@@ -15,7 +15,7 @@ ALWAYS = ("pointwise", "linear")
 STEPS = 3
 # Chances of the formats; forms.py says what each cannot hold.
 FORMS = ["pt2"] * 8 + ["strict"] * 2 + ["decomposed"] * 2 + ["script"] * 2 + ["trace"] * 2 + ["noopt"] * 2 + ["dynamo"] + ["legacy"]
-LIVES = [(1, "all"), (2, "all"), (1, "least"), (2, "least")]
+LIVES = [(1, "all"), (2, "all"), (1, "least"), (2, "least"), (3, "least")]  # on three ranks, even sizes leave a remainder
 
 
 def draw(seed, forms=FORMS, skip=None, families=None):

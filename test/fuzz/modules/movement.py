@@ -17,6 +17,7 @@ EMPTY = """
 {f}[..., :0].sum(-1) + {f}.sum(-1) | torch.cat([{f}, {f}[:0]]) | torch.cat([{f}[..., :0], {f}], -1) | {f}[:0].sum() + {f}.mean() | {f}[:0].sum(0) + {f}[-1]
 {f}.narrow({d}, 0, 0).sum({d}) + {f}.mean({d}) | {f}[..., 1:1].prod(-1) * {f}.mean(-1) | {f}[..., :0] @ {f}[..., :0].mT + {f} @ {f}.mT | torch.cat([{f}[1::3], {f}[:0]])
 {f}[:0].softmax(-1).sum() + {f}.sum() | F.pad({f}[..., :0], (0, 2)) | {f}[..., 2:1] | {f}[:0] | {f}.new_zeros(0, 3).sum(0) + {f}.mean() | torch.stack([{f}[..., :0]] * 2).sum() + {f}
+F.pad({f}[:0], (0, 0, 0, 2)) | {f}[..., :0].repeat(*[1] * ({f}.dim() - 1), 2).sum() + {f} | F.pad({f}[..., :0].mT, (0, 0, 0, 3)) | F.pad({f}.mT[:0], (0, 0, 0, 2))
 {f}[..., :0].cumsum(-1).sum(-1) + {f}.amax(-1) | {f}[:0].reshape(0, -1).sum() + {f} | {f}.split([0, {f}.shape[0]])[1] | torch.einsum("...a,...a->...", {f}[..., :0], {f}[..., :0]) + {f}.sum(-1)
 """.replace("\n", " | ")
 PRODUCTS = """
@@ -55,6 +56,15 @@ def indexing(m):
     template = template.replace("{k}", f"({integers(m)} % {shape[0]})")
     template = template.replace("{z}", m.pick([f"torch.zeros_like({name})", f"torch.ones_like({name})", f"({name} * 0.5)", name]))
     m.let(fill(m, template, name))
+
+
+def tied_scatter(m):
+    """The largest or smallest element of each line, scattered onto old elements that equal it. Of a parameter, whose elements are exact."""
+    shape = tuple(m.between(1, 4) for _ in range(m.between(1, 3)))
+    parameter, d, how = m.parameter(shape), m.between(-len(shape), len(shape) - 1), m.pick(["amax", "amin"])
+    old = f"{parameter}.{how}({d}, keepdim=True).expand_as({parameter})" + m.pick(["", ".detach()", ".clone()"])
+    kept = m.pick(["True", "False", "False"])
+    m.wanted.append(m.let(f'{old}.scatter_reduce({d}, torch.zeros({shape}, dtype=torch.long), {parameter}, "{how}", include_self={kept})'))
 
 
 def integers(m):
@@ -121,7 +131,7 @@ FAMILIES = {
     "views": [block_of(VIEWS, 2), block_of(VIEWS), joins],
     "empty": [block_of(EMPTY)],
     "products": [block_of(PRODUCTS)],
-    "indexing": [indexing],
+    "indexing": [indexing, indexing, tied_scatter],
     "sampling": [sampling, sampling, images],
     "images": [images],
 }

@@ -222,9 +222,9 @@ def is_moderate(value):
 
 
 class Rounding(TorchDispatchMode):
-    """Changes every result as a rounding error might, except where few bits (those of type `few`) say it all: such numbers are exact in any
-    order of computing, so that ties made on purpose stay ties. With `keepsPositions`, what is computed from constants, buffers and integers
-    alone is kept, too."""
+    """Changes every result as a rounding error might, except where few bits (those of type `few`) say it all, or where it is one of the
+    operands' elements: such numbers are exact in any order of computing, so that ties made on purpose stay ties. With `keepsPositions`, what
+    is computed from constants, buffers and integers alone is kept, too."""
 
     def __init__(self, size, seed, few, keepsPositions):
         super().__init__()
@@ -258,7 +258,10 @@ class Rounding(TorchDispatchMode):
             return result
         for value in result if isinstance(result, (tuple, list)) else [result]:
             if isinstance(value, torch.Tensor) and value.dtype == torch.float64 and value.numel():
-                few = value.to(self.few).to(torch.float64) == value
+                isExact = value.to(self.few).to(torch.float64) == value
+                for operand in given:
+                    if operand.is_floating_point():
+                        isExact |= torch.isin(value.contiguous(), operand.contiguous())
                 change = torch.rand(value.shape, generator=self.generator, dtype=torch.float64).sub_(0.5).mul_(2 * self.size)
-                value.add_(torch.where(few, 0.0, value * change))
+                value.add_(torch.where(isExact, 0.0, value * change))
         return result
