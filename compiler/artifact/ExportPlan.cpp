@@ -116,8 +116,8 @@ private:
     CLEAVE_TRY(addKernels(program));
     plan::Arena *arena = out_->add_arenas();
     arena->set_space(plan::DEVICE);
-    arena->set_bytes(program.getArena().getBytes());
-    arena->set_peak_bytes(program.getArena().getPeak());
+    arena->set_bytes(program.getArena()->getBytes());
+    arena->set_peak_bytes(program.getArena()->getPeak());
     for (Operation &op : program.getBody().front())
       if (auto buffer = dyn_cast<program::BufferOp>(op))
         addBuffer(buffer);

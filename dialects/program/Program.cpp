@@ -48,6 +48,11 @@ bool isForGpus(Operation *op) {
 
 int64_t bufferAlignmentOf(Operation *op) { return bufferAlignment(isForGpus(op)); }
 
+bool isPersistent(Role role) {
+  return role == Role::Parameter || role == Role::State || role == Role::Constant ||
+         role == Role::Coordinates || role == Role::Hyperparameter;
+}
+
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
 static void addEffect(OpOperand &buffer, bool isWritten, Effects &effects) {
@@ -149,9 +154,10 @@ LogicalResult ProgramOp::verify() {
     if (schedule[i] < 0 || schedule[i] >= segments)
       return emitOpError() << "schedules segment " << schedule[i] << " of " << segments;
   for (auto buffer : getBody().front().getOps<BufferOp>())
-    if (static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > getArena().getBytes()) {
+    if (auto arena = getArena();
+        arena && static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > arena->getBytes()) {
       auto diag = buffer.emitOpError()
-                  << "ends beyond the arena of " << getArena().getBytes() << " bytes";
+                  << "ends beyond the arena of " << arena->getBytes() << " bytes";
       diag.attachNote(getLoc()) << "the arena is declared here";
       return diag;
     }

@@ -43,6 +43,9 @@ bool isForGpus(mlir::Operation *op);
 // Bytes at whose multiples the buffers of that program begin.
 int64_t bufferAlignmentOf(mlir::Operation *op);
 
+// Whether buffers of this role keep their bytes from step to step.
+bool isPersistent(Role role);
+
 // Elements between neighbours along each dim of a dense row-major tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 

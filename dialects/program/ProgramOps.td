@@ -87,19 +87,19 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
   let summary = "A program and the ranks that run it: arena, buffers, segments and their schedule";
   let description = [{
     `kind` says what it computes, `ranks` which ranks run it, in ascending order; without them, all
-    do. `schedule` is the order of execution, a flat list of pairs: the index of a program.segment,
-    and the slot, the index of the micro-batch. Programs of one rank use the same memory: they have
-    the same persistent buffers (parameters, states, constants, hyperparameters, coordinates) at the
-    same offsets.
+    do. Without an `arena`, the buffers have no places yet. `schedule` is the order of execution, a
+    flat list of pairs: the index of a program.segment, and the slot, the index of the micro-batch.
+    Programs of one rank use the same memory: they have the same persistent buffers (parameters,
+    states, constants, hyperparameters, coordinates) at the same offsets.
 
     `no_padding` says why its micro-batches may not be filled up with samples that no label counts.
 
     (C1) `schedule` has an even number of entries.
     (C2) Each segment of it is the index of a program.segment in the body.
-    (C3) Each program.buffer of the body ends within the arena.
+    (C3) Each program.buffer of the body ends within the arena, if there is one.
 
     ```mlir
-    program.program <64 bytes, peak 64> schedule [0, 0, 0, 1] {
+    program.program arena <64 bytes, peak 64> schedule [0, 0, 0, 1] {
       %a = program.buffer input "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
       program.segment "micro" {
         program.load_input %a
@@ -107,13 +107,13 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins Program_ArenaAttr:$arena, DenseI64ArrayAttr:$schedule,
+  let arguments = (ins OptionalAttr<Program_ArenaAttr>:$arena, DenseI64ArrayAttr:$schedule,
                        DefaultValuedAttr<Program_KindAttr, "::cleave::program::Kind::Step">:$kind,
                        OptionalAttr<DenseI64ArrayAttr>:$ranks,
                        OptionalAttr<StrAttr>:$no_padding);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $arena `schedule` $schedule (`of` $kind^)? (`ranks` $ranks^)? attr-dict-with-keyword $body
+    (`arena` $arena^)? `schedule` $schedule (`of` $kind^)? (`ranks` $ranks^)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }
@@ -122,8 +122,9 @@ def Program_BufferOp : Program_Op<"buffer"> {
   let summary = "Range of bytes of the arena";
   let description = [{
     Bytes [`offset`, `offset` + `bytes`) of the arena, for a dense tensor of `type`, this rank's
-    block. `first` and `last` are the first and the last instruction that access the buffer; the
-    instructions of all segments are numbered in order. `tensor` is the index of the program.tensor
+    block. `first` and `last` are the first instruction that accesses the buffer and the last one that
+    does or that may run while an access is in flight; the instructions of all segments are numbered
+    in order. `tensor` is the index of the program.tensor
     whose block this is, or -1.
 
     ```mlir
@@ -148,7 +149,7 @@ def Program_SegmentOp : Program_Op<"segment", [NoTerminator, SingleBlock, HasPar
     (C1) The parent op is a program.program.
 
     ```mlir
-    program.program <64 bytes, peak 64> schedule [0, 0] {
+    program.program arena <64 bytes, peak 64> schedule [0, 0] {
       %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
       program.segment "micro" {
         program.fill %a with 0.0
@@ -169,7 +170,7 @@ class Program_Instruction<string mnemonic, string text, string statement, string
   let description = "\n    " # text # "\n\n    (C1) The parent op is a program.segment.\n" #
     constraints # [{
     ```mlir
-    program.program <192 bytes, peak 192> schedule [0, 0] {
+    program.program arena <192 bytes, peak 192> schedule [0, 0] {
       %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
       %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
       %c = program.buffer activation "c" tensor<16xf32> at 128 bytes 64 live 0 to 0

@@ -63,7 +63,7 @@ FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr
     return emitError(step_.getLoc()) << "the evaluation splits '" << name << "' as " << split
                                      << ", the step as " << shared->op.getDims();
   program::Role role = shared->op.getRole();
-  if (isPersistent(role))
+  if (program::isPersistent(role))
     return program_.findBuffer(role, shared->index);
   BlockArgument argument = step_.getArgument(i);
   return program_.addBuffer(name, role, graph::elementTypeOf(argument),

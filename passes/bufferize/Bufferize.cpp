@@ -1,4 +1,4 @@
-// Lowers the step, then computes lifetimes and places the buffers.
+// Lowers steps to programs with the lifetimes of their buffers, and places the buffers.
 #include "passes/bufferize/Bufferize.h"
 
 #include "dialects/graph/Provenance.h"
@@ -6,6 +6,7 @@
 #include "passes/bufferize/Offsets.h"
 #include "passes/bufferize/SharedLaunches.h"
 #include "passes/bufferize/StepLowering.h"
+#include "passes/schedule/Lifetimes.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -47,7 +48,16 @@ void setNoPadding(func::FuncOp step, program::ProgramOp program) {
     program.setNoPadding(reason);
 }
 
-// Lowers the step to instructions.
+// The buffers of a program that are persistent, or those that are not.
+Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
+  Buffers buffers = buffersOf(program);
+  llvm::erase_if(buffers, [&](program::BufferOp buffer) {
+    return program::isPersistent(buffer.getRole()) != arePersistent;
+  });
+  return buffers;
+}
+
+// Replaces the step by the program of the builder.
 LogicalResult lower(func::FuncOp step, ProgramBuilder &builder) {
   setNoPadding(step, builder.program());
   if (failed(StepLowering(step, builder).run()))
@@ -55,26 +65,16 @@ LogicalResult lower(func::FuncOp step, ProgramBuilder &builder) {
   step.erase();
   if (program::isForGpus(builder.program()))
     shareLaunches(builder.program());
-  builder.setLifetimes();
+  schedule::setLifetimes(builder.program());
   return success();
 }
 
-// The buffers of a program that are persistent, or those that are not.
-Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
-  Buffers buffers = buffersOf(program);
-  llvm::erase_if(buffers, [&](program::BufferOp buffer) {
-    return isPersistent(buffer.getRole()) != arePersistent;
-  });
-  return buffers;
-}
-
 // Adds the persistent buffers that only `other` has to the step, after its last byte.
-void shareAdded(ProgramBuilder &builder, program::ProgramOp other) {
-  program::ProgramOp step = builder.program();
+void shareAdded(program::ProgramOp step, program::ProgramOp other) {
   Operation *last = nullptr;
   for (program::BufferOp buffer : buffersOf(step))
     last = buffer;
-  int64_t end = step.getArena().getBytes(), peak = step.getArena().getPeak();
+  int64_t end = step.getArena()->getBytes(), peak = step.getArena()->getPeak();
   const size_t known = buffersOf(step, /*arePersistent=*/true).size();
   const Buffers persistent = buffersOf(other, /*arePersistent=*/true);
   for (program::BufferOp buffer : ArrayRef(persistent).drop_front(known)) {
@@ -88,30 +88,27 @@ void shareAdded(ProgramBuilder &builder, program::ProgramOp other) {
     peak += alignedTo(alignment, bytes);
   }
   step.setArenaAttr(program::ArenaAttr::get(step.getContext(), end, peak));
-  builder.setLifetimes();
+  schedule::setLifetimes(step);
 }
 
-// Adds the program of the evaluation. The buffers of the step have been placed.
-LogicalResult addEvaluation(func::FuncOp evaluation, ModuleOp module, ProgramTables &tables,
-                            ProgramBuilder &step) {
-  ProgramBuilder builder(module, tables, program::Kind::Evaluation);
-  builder.share(step.program());
-  if (failed(lower(evaluation, builder)))
-    return failure();
-  shareAdded(step, builder.program());
-  const Buffers persistent = buffersOf(builder.program(), /*arePersistent=*/true);
+// Places the buffers of a program that runs on the ranks of the step, whose buffers are placed.
+void placeBeside(program::ProgramOp step, program::ProgramOp program) {
+  const Buffers persistent = buffersOf(program, /*arePersistent=*/true);
+  for (auto [buffer, ofStep] : llvm::zip(persistent, buffersOf(step, /*arePersistent=*/true))) {
+    program::BufferOp own = buffer;
+    own.setOffset(ofStep.getOffset());
+  }
+  shareAdded(step, program);
   std::vector<int64_t> offsets;
   for (program::BufferOp buffer : persistent)
     offsets.push_back(static_cast<int64_t>(buffer.getOffset()));
-  const Buffers own = buffersOf(builder.program(), /*arePersistent=*/false);
-  setOffsets(builder.program(), own,
-             placeAround(lifetimesOf(persistent), offsets, lifetimesOf(own)));
-  return success();
+  const Buffers own = buffersOf(program, /*arePersistent=*/false);
+  setOffsets(program, own, placeAround(lifetimesOf(persistent), offsets, lifetimesOf(own)));
 }
 
 } // namespace
 
-FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
+LogicalResult lowerPrograms(ModuleOp module, func::FuncOp evaluation) {
   module.getContext()->loadDialect<program::ProgramDialect>();
   func::FuncOp step = graph::stepOf(module);
   if (!step)
@@ -120,13 +117,30 @@ FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
   ProgramBuilder builder(module, tables);
   if (failed(lower(step, builder)))
     return failure();
-  const Buffers buffers = buffersOf(builder.program());
-  const ArenaSizes sizes =
-      setOffsets(builder.program(), buffers, placeBuffers(lifetimesOf(buffers)));
-  if (evaluation && failed(addEvaluation(evaluation, module, tables, builder)))
-    return failure();
+  if (evaluation) {
+    ProgramBuilder other(module, tables, program::Kind::Evaluation);
+    other.share(builder.program());
+    if (failed(lower(evaluation, other)))
+      return failure();
+  }
   eraseUnusedKernels(module);
+  return success();
+}
+
+ArenaSizes placePrograms(ModuleOp module) {
+  auto programs = module.getOps<program::ProgramOp>();
+  program::ProgramOp step = *programs.begin();
+  const Buffers buffers = buffersOf(step);
+  const ArenaSizes sizes = setOffsets(step, buffers, placeBuffers(lifetimesOf(buffers)));
+  for (program::ProgramOp other : llvm::drop_begin(programs))
+    placeBeside(step, other);
   return sizes;
+}
+
+FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
+  if (failed(lowerPrograms(module, evaluation)))
+    return failure();
+  return placePrograms(module);
 }
 
 #define GEN_PASS_DEF_BUFFERIZEPASS

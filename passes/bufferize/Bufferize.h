@@ -1,4 +1,4 @@
-// Bufferize: turns one rank's step on tensors into its program on buffers.
+// Bufferize: turns one rank's step on tensors into its program on buffers, and places these.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -14,15 +14,22 @@ struct ArenaSizes {
 };
 
 // Replaces the (partitioned) step of the module by program.tensor, program.kernel and
-// program.program ops. Kernels have no extent yet. Ops become instructions in the order in which
-// they stand. Emits an error at an op that runs once per micro-batch behind one that runs once per
-// step (order the step before, passes/schedule), and at an op outside of kernel groups that has
-// neither an instruction nor a kernel of its own (form groups before, passes/fuse).
+// program.program ops. Kernels have no extent yet, buffers have lifetimes and no offsets. Ops
+// become instructions in the order in which they stand. Emits an error at an op that runs once per
+// micro-batch behind one that runs once per step (order the step before, passes/schedule), and at
+// an op outside of kernel groups that has neither an instruction nor a kernel of its own (form
+// groups before, passes/fuse).
 //
 // `evaluation`, a step of another module with the same mesh whose arguments are some of the step's
 // in the layouts that they have there, becomes a second program, which shares kernels, tensors and
-// persistent buffers with the first. Its other buffers are placed around these. The sizes are those
-// of the step alone.
+// persistent buffers with the first.
+mlir::LogicalResult lowerPrograms(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
+
+// Sets the offsets of the buffers and the sizes of the arenas. The second
+// program's own buffers are placed around the shared ones. Returns the sizes of the step alone.
+ArenaSizes placePrograms(mlir::ModuleOp module);
+
+// Both.
 mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
 
 // Registers --cleave-bufferize.

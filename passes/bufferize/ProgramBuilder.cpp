@@ -16,8 +16,7 @@ namespace cleave::bufferize {
 ProgramBuilder::ProgramBuilder(ModuleOp module, ProgramTables &tables, program::Kind kind)
     : module_(module), tables_(tables), b_(module.getContext()), loc_(module.getLoc()) {
   b_.setInsertionPointToEnd(module.getBody());
-  auto arena = program::ArenaAttr::get(b_.getContext(), 0, 0);
-  program_ = program::ProgramOp::create(b_, loc_, arena, ArrayRef<int64_t>(), kind,
+  program_ = program::ProgramOp::create(b_, loc_, program::ArenaAttr(), ArrayRef<int64_t>(), kind,
                                         DenseI64ArrayAttr(), StringAttr());
   program_.getBody().emplaceBlock();
   b_.setInsertionPoint(*module.getOps<program::ProgramOp>().begin());
@@ -27,7 +26,7 @@ void ProgramBuilder::share(program::ProgramOp other) {
   sharedTensors_ = tables_.tensors;
   OpBuilder inside = OpBuilder::atBlockBegin(&program_.getBody().front());
   for (auto buffer : other.getBody().front().getOps<program::BufferOp>())
-    if (isPersistent(buffer.getRole()))
+    if (program::isPersistent(buffer.getRole()))
       lastBuffer_ = inside.clone(*buffer);
 }
 
@@ -215,43 +214,6 @@ void ProgramBuilder::copy(const View &from, const View &to) {
 
 void ProgramBuilder::fill(Value buffer, double value) {
   add<program::FillOp>(buffer, b_.getF64FloatAttr(value));
-}
-
-bool isPersistent(program::Role role) {
-  return role == program::Role::Parameter || role == program::Role::State ||
-         role == program::Role::Constant || role == program::Role::Coordinates ||
-         role == program::Role::Hyperparameter;
-}
-
-void ProgramBuilder::setLifetimes() {
-  llvm::DenseMap<Value, std::pair<int64_t, int64_t>> lives;
-  llvm::DenseSet<Value> loadedEarly;
-  int64_t position = 0;
-  for (auto segment : program_.getBody().front().getOps<program::SegmentOp>())
-    for (Operation &instruction : segment.getBody().front()) {
-      if (auto load = dyn_cast<program::LoadInputOp>(instruction); load && load.getEarly())
-        loadedEarly.insert(load.getBuffer());
-      for (Value buffer : instruction.getOperands())
-        lives.try_emplace(buffer, position, position).first->second.second = position;
-      ++position;
-    }
-  lastBuffer_ = nullptr;
-  for (auto buffer :
-       llvm::make_early_inc_range(program_.getBody().front().getOps<program::BufferOp>())) {
-    auto life = lives.find(buffer.getResult());
-    if (!isPersistent(buffer.getRole()) && life == lives.end()) {
-      buffer.erase();
-      continue;
-    }
-    lastBuffer_ = buffer;
-    if (isPersistent(buffer.getRole()) || loadedEarly.contains(buffer.getResult())) {
-      buffer.setFirst(0);
-      buffer.setLast(std::max<int64_t>(position - 1, 0));
-    } else {
-      buffer.setFirst(life->second.first);
-      buffer.setLast(life->second.second);
-    }
-  }
 }
 
 } // namespace cleave::bufferize

@@ -11,9 +11,6 @@
 
 namespace cleave::bufferize {
 
-// Whether buffers of this role are allocated at all times.
-bool isPersistent(program::Role role);
-
 // A tensor of the program, and its index.
 struct SharedTensor {
   program::TensorOp op;
@@ -104,10 +101,6 @@ public:
   int resultOf(mlir::Operation *instruction) const { return sources_.lookup(instruction).result; }
   // The bytes that an instruction added by copy() reads; 0 for other ones.
   int64_t copiedBytes(mlir::Operation *instruction) const { return copies_.lookup(instruction); }
-
-  // To be called after the last instruction: sets the first and last position of every buffer and
-  // erases the buffers that no instruction uses.
-  void setLifetimes();
 
 private:
   program::KernelOp kernelFor(mlir::Operation *op, int64_t buffers, mlir::ArrayAttr operands,

@@ -5,6 +5,7 @@
 #include "passes/bufferize/MatmulForm.h"
 #include "passes/bufferize/Offsets.h"
 #include "passes/bufferize/StepLowering.h"
+#include "passes/schedule/Lifetimes.h"
 
 using namespace mlir;
 
@@ -153,7 +154,7 @@ private:
         alignedTo(program::bufferAlignmentOf(buffer), static_cast<int64_t>(buffer.getBytes()));
     store.span = {3 * static_cast<int64_t>(buffer.getFirst()) + 1,
                   3 * static_cast<int64_t>(buffer.getLast()) + 2};
-    if (isPersistent(buffer.getRole()))
+    if (program::isPersistent(buffer.getRole()))
       store.span = {0, model_.instants};
     ArrayRef<Value> tenants = lowering_.tenantsOf(buffer);
     if (tenants.empty())
@@ -214,7 +215,7 @@ LogicalResult readStores(func::FuncOp step, planner::StepModel &model) {
   StepLowering lowering(step, program);
   if (failed(lowering.run()))
     return failure();
-  program.setLifetimes();
+  schedule::setLifetimes(program.program());
   StoreReader(step, model, program, lowering).run();
   return success();
 }

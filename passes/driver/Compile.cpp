@@ -79,8 +79,9 @@ static Status readStart(Compilation &c) {
                              "(graph.phase); give --start-from PHASE");
   if (c.options.startFrom.empty())
     c.options.startFrom = recorded;
-  bool hasStep = c.options.startFrom == "program" || c.options.startFrom == "artifact" ||
-                 graph::stepOf(c.module());
+  CLEAVE_TRY_ASSIGN(const size_t phase, findPhase(c.options.startFrom));
+  CLEAVE_TRY_ASSIGN(const size_t partitioned, findPhase("partitioned"));
+  const bool hasStep = phase > partitioned || graph::stepOf(c.module());
   return hasStep ? Status::ok()
                  : Status::userError("'", c.options.model,
                                      "' has no function @step, expected what --stop-after ",
@@ -135,7 +136,8 @@ static Status checkEvaluation(const Compilation &c, size_t first) {
   if (!c.options.train)
     return Status::userError("--eval is given without --train: without it every plan evaluates");
   CLEAVE_TRY_ASSIGN(size_t train, findPhase("train"));
-  if (first > train && c.options.startFrom != "program" && c.units.size() == 1)
+  CLEAVE_TRY_ASSIGN(size_t partitioned, findPhase("partitioned"));
+  if (first > train && first <= partitioned + 1 && c.units.size() == 1)
     return Status::userError("--eval has no effect: '", c.options.model,
                              "' was written without it, and the phase train, which reads it, does "
                              "not run; start from an earlier phase");

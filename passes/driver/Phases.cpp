@@ -282,6 +282,12 @@ static Status partition(Compilation &c) {
   });
 }
 
+// Runs `check`, whose errors are defects of the compiler.
+static Status promised(Compilation &c, llvm::function_ref<LogicalResult()> check) {
+  DiagnosticText diagnostics(*c.context);
+  return succeeded(check()) ? Status::ok() : Status::defect(diagnostics.text());
+}
+
 // --memory least: the evaluation takes more than the least of the training.
 static Status raiseBudget(Compilation &c, uint64_t training) {
   c.decided.budgetBytes = static_cast<int64_t>(c.arenaBytes);
@@ -292,23 +298,26 @@ static Status raiseBudget(Compilation &c, uint64_t training) {
   return Status::ok();
 }
 
-static Status program(Compilation &c) {
-  DiagnosticText diagnostics(*c.context);
+static Status scheduled(Compilation &c) {
   func::FuncOp evaluation;
   for (Unit &unit : c.units)
     if (unit.kind == plan::Program::EVALUATION)
       evaluation = graph::stepOf(*unit.module);
-  const FailureOr<bufferize::ArenaSizes> memory = bufferize::bufferize(c.module(), evaluation);
-  if (failed(memory))
-    return Status::defect(diagnostics.text());
+  CLEAVE_TRY(promised(c, [&] { return bufferize::lowerPrograms(c.module(), evaluation); }));
   c.units.resize(1);
   schedule::assignQueues(c.module());
+  return Status::ok();
+}
+
+static Status program(Compilation &c) {
+  const bufferize::ArenaSizes memory = bufferize::placePrograms(c.module());
+  schedule::setWaits(c.module());
   c.arenaBytes = 0;
   for (auto program : c.module().getOps<program::ProgramOp>())
-    c.arenaBytes = std::max(c.arenaBytes, static_cast<uint64_t>(program.getArena().getBytes()));
-  c.peakBytes = memory->peak;
+    c.arenaBytes = std::max(c.arenaBytes, static_cast<uint64_t>(program.getArena()->getBytes()));
+  c.peakBytes = memory.peak;
   const auto budget = static_cast<uint64_t>(c.decided.budgetBytes);
-  if (budget && c.arenaBytes > budget && static_cast<uint64_t>(memory->arena) <= budget) {
+  if (budget && c.arenaBytes > budget && static_cast<uint64_t>(memory.arena) <= budget) {
     if (c.options.leastMemory)
       return raiseBudget(c, budget);
     return Status::infeasible("the evaluation of --eval takes ", bytesText(c.arenaBytes),
@@ -324,12 +333,6 @@ static Status artifact(Compilation &c) {
   const char *device = program::isForGpus(c.module()) ? artifact::kCuda : artifact::kCpu;
   CLEAVE_TRY_ASSIGN(c.plan, artifact::exportPlan(c.module(), device, std::move(modules)));
   return completePlan(c);
-}
-
-// A broken promise is a defect of the compiler.
-static Status promised(Compilation &c, llvm::function_ref<LogicalResult()> check) {
-  DiagnosticText diagnostics(*c.context);
-  return succeeded(check()) ? Status::ok() : Status::defect(diagnostics.text());
 }
 
 template <LogicalResult (*check)(ModuleOp)> static Status verifyPromise(Compilation &c) {
@@ -379,7 +382,10 @@ static const Phase kPhases[] = {
      verifyPromise<promise::checkPlanned>},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition,
      verifyPromise<promise::checkPartitioned>},
-    {"program", "one rank's instructions on buffers at fixed offsets", program, verifyProgram},
+    {"scheduled", "one rank's instructions in order, in their queues, on buffers with lifetimes",
+     scheduled, verifyPromise<promise::checkScheduled>},
+    {"program", "the buffers at fixed offsets, and what instructions wait for", program,
+     verifyProgram},
     {"artifact", "kernels compiled, everything in one plan", artifact, verifyArtifact},
 };
 

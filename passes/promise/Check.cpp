@@ -28,12 +28,13 @@ struct CheckPass : impl::CheckPassBase<CheckPass> {
                       .Case("primitive", checkPrimitive)
                       .Case("planned", checkPlanned)
                       .Case("partitioned", checkPartitioned)
+                      .Case("scheduled", checkScheduled)
                       .Case("program", checkProgram)
                       .Default(nullptr);
     if (!check) {
       emitError(getOperation().getLoc())
           << "found phase '" << phase << "', expected import, forward, train, primitive, planned, "
-          << "partitioned or program";
+          << "partitioned, scheduled or program";
       return signalPassFailure();
     }
     if (failed(check(getOperation())))

@@ -21,6 +21,7 @@ mlir::LogicalResult checkTrain(mlir::ModuleOp module);
 mlir::LogicalResult checkPrimitive(mlir::ModuleOp module);
 mlir::LogicalResult checkPlanned(mlir::ModuleOp module);
 mlir::LogicalResult checkPartitioned(mlir::ModuleOp module);
+mlir::LogicalResult checkScheduled(mlir::ModuleOp module);
 mlir::LogicalResult checkProgram(mlir::ModuleOp module);
 
 // Registers --cleave-promise-check.

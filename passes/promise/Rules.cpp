@@ -69,4 +69,11 @@ LogicalResult checkGroups(func::FuncOp step, StringRef phase, StringRef rule) {
   return success();
 }
 
+bool shareRank(program::ProgramOp a, program::ProgramOp b) {
+  if (!a.getRanks() || !b.getRanks())
+    return true;
+  return llvm::any_of(*a.getRanks(),
+                      [&](int64_t rank) { return llvm::is_contained(*b.getRanks(), rank); });
+}
+
 } // namespace cleave::promise

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/graph/Step.h"
+#include "dialects/program/Program.h"
 
 namespace cleave::promise {
 
@@ -38,5 +39,8 @@ mlir::LogicalResult checkNothingLoose(mlir::func::FuncOp step, llvm::StringRef p
 // a module that verifies: a cycle would break dominance, and a group runs as a whole.
 mlir::LogicalResult checkGroups(mlir::func::FuncOp step, llvm::StringRef phase,
                                 llvm::StringRef rule);
+
+// Whether a rank runs both programs.
+bool shareRank(program::ProgramOp a, program::ProgramOp b);
 
 } // namespace cleave::promise

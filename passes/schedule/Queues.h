@@ -1,36 +1,27 @@
 // Queues: on GPUs, instructions that compute, that communicate, and that copy between host and
 // device are in queues of their own; waits order those that access common bytes (program.proto).
+// Programs for CPUs have one queue.
 #pragma once
 
-#include "runtime/base/Queue.h"
+#include "passes/schedule/Waits.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
-#include <cstdint>
-#include <vector>
+namespace cleave::program {
+class ProgramOp;
+} // namespace cleave::program
 
 namespace cleave::schedule {
 
-// Bytes [begin, end) of the arena that an instruction accesses.
-struct ByteAccess {
-  int64_t begin = 0, end = 0;
-  bool isWritten = false;
-};
+// The instructions of a program and what they access: buffer number i of the program as byte i or,
+// if the buffers are `placed`, the bytes of the arena.
+QueuedProgram queuesOf(program::ProgramOp program, bool placed);
 
-// An instruction in its queue.
-struct QueuedInstruction {
-  uint32_t queue = kComputeQueue; // below kQueues
-  std::vector<ByteAccess> accesses;
-};
-
-// The waits of each instruction of a segment: few indices of earlier ones of other queues, so
-// that of any two that access common bytes, one of them to write, the earlier is complete before
-// the later one starts. Plain data.
-std::vector<std::vector<int64_t>> waitsOf(const std::vector<QueuedInstruction> &segment);
-
-// Sets the attributes `queue` and `waits` of the instructions of a program for GPUs whose buffers
-// have been placed. Those of a program for CPUs stay in one queue.
+// Sets the attribute `queue` of the instructions of programs for GPUs.
 void assignQueues(mlir::ModuleOp module);
+
+// Sets their attribute `waits`. The buffers have been placed.
+void setWaits(mlir::ModuleOp module);
 
 // Registers --cleave-schedule-queues.
 void registerQueuesPass();

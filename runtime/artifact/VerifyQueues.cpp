@@ -1,4 +1,4 @@
-// The queue rule: any two instructions of a segment that access common bytes, one of them to write
+// The queue rule: any two runs of instructions that access common bytes, one of them to write
 // them, are ordered by their queues and waits. Happens-before is computed by vector clocks, with
 // one entry per queue. See Verify.h.
 #include "runtime/artifact/Access.h"
@@ -9,6 +9,7 @@
 #include <array>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ namespace {
 // The number of instructions of each queue that are complete, or have accessed some bytes.
 using Clock = std::array<uint32_t, kQueues>;
 
-// The queue of the segment's collectives is that of all: their order is then that of the list.
+// All collectives are in one queue: their order is then that of the list.
 Status verifyQueueOf(const plan::Instruction &instruction, uint32_t communicating) {
   if (instruction.queue() >= kQueues)
     return Status::defect("it is in queue ", instruction.queue(), ", expected one below ", kQueues);
@@ -31,17 +32,33 @@ Status verifyQueueOf(const plan::Instruction &instruction, uint32_t communicatin
 
 class QueueCheck {
 public:
-  QueueCheck(const ProgramView &view, int segment)
-      : view_(view), segment_(segment), list_(view.program.segments(segment)) {}
-
-  Status run() {
+  explicit QueueCheck(const ProgramView &view) : view_(view) {
+    for (int s = 0; s < view.program.segments_size(); ++s) {
+      first_.push_back(uint32_t(places_.size()));
+      for (int i = 0; i < view.program.segments(s).instructions_size(); ++i)
+        places_.push_back({s, i});
+    }
+    isMet_.resize(places_.size());
     splitBytes();
-    for (int i = 0; i < list_.instructions_size(); ++i)
-      CLEAVE_TRY(visit(i).withContext(view_.instruction(segment_, i)));
-    return Status::ok();
+  }
+
+  // A run has to be ordered with the latest runs of all segments: earlier runs are complete before
+  // these in each queue. Runs that follow the same latest runs in the same order are checked once.
+  Status run() {
+    std::vector<uint32_t> latest; // segments, by their latest run
+    std::set<std::pair<std::vector<uint32_t>, uint32_t>> seen;
+    for (const plan::ScheduleStep &step : view_.program.schedule()) {
+      if (seen.emplace(latest, step.segment()).second)
+        CLEAVE_TRY(runAfter(latest, step.segment()));
+      moveToEnd(latest, step.segment());
+    }
+    return verifyMet();
   }
 
 private:
+  struct Place {
+    int segment, index;
+  };
   // The last instruction of each queue that read or wrote the bytes, counted from 1.
   struct Piece {
     Clock read{}, written{};
@@ -49,11 +66,12 @@ private:
 
   // Splits the bytes of all accesses into pieces that each access covers whole or not at all.
   void splitBytes() {
-    for (const plan::Instruction &instruction : list_.instructions())
-      for (const Access &access : accessesOf(view_.program, instruction)) {
-        auto [arena, begin, end] = bytesOf(access);
-        pieces_[{arena, begin}], pieces_[{arena, end}];
-      }
+    for (const plan::Segment &segment : view_.program.segments())
+      for (const plan::Instruction &instruction : segment.instructions())
+        for (const Access &access : accessesOf(view_.program, instruction)) {
+          auto [arena, begin, end] = bytesOf(access);
+          pieces_[{arena, begin}], pieces_[{arena, end}];
+        }
   }
 
   std::tuple<uint32_t, uint64_t, uint64_t> bytesOf(const Access &access) const {
@@ -62,23 +80,61 @@ private:
     return {buffer.arena(), buffer.offset(), buffer.offset() + bytes};
   }
 
-  Status visit(int index) {
-    const plan::Instruction &instruction = list_.instructions(index);
+  static void moveToEnd(std::vector<uint32_t> &segments, uint32_t segment) {
+    std::erase(segments, segment);
+    segments.push_back(segment);
+  }
+
+  // Runs the segment in a state in which the latest runs are these.
+  Status runAfter(const std::vector<uint32_t> &latest, uint32_t segment) {
+    if (latest_ != latest) {
+      started_ = {}, lastOf_ = {}, members_ = {};
+      clocks_.assign(places_.size(), std::nullopt);
+      for (auto &[bytes, piece] : pieces_)
+        piece = {};
+      latest_.clear();
+      for (uint32_t before : latest)
+        CLEAVE_TRY(runSegment(before));
+    }
+    return runSegment(segment);
+  }
+
+  Status runSegment(uint32_t segment) {
+    clocks_.resize(places_.size());
+    for (int i = 0; i < view_.program.segments(int(segment)).instructions_size(); ++i)
+      CLEAVE_TRY(
+          visit(first_[segment] + uint32_t(i)).withContext(view_.instruction(int(segment), i)));
+    moveToEnd(latest_, segment);
+    return Status::ok();
+  }
+
+  const plan::Instruction &instructionAt(uint32_t number) const {
+    return view_.program.segments(places_[number].segment).instructions(places_[number].index);
+  }
+  std::string name(uint32_t number) const {
+    return view_.instruction(places_[number].segment, places_[number].index);
+  }
+
+  Status visit(uint32_t number) {
+    const plan::Instruction &instruction = instructionAt(number);
     const uint32_t queue = instruction.queue();
-    Clock before = latest_[queue];
+    Clock before = lastOf_[queue];
     for (uint32_t wait : instruction.waits()) {
-      if (wait >= uint32_t(index))
-        return Status::defect("it waits for instruction ", wait, ", expected an earlier one");
-      if (list_.instructions(int(wait)).queue() == queue)
+      if (wait >= places_.size())
+        return Status::defect("it waits for instruction ", wait, " of ", places_.size());
+      if (instructionAt(wait).queue() == queue)
         return Status::defect("it waits for instruction ", wait, " of its own queue");
+      if (!clocks_[wait])
+        continue;
+      isMet_[number].insert(wait);
       for (uint32_t q = 0; q < kQueues; ++q)
-        before[q] = std::max(before[q], clocks_[wait][q]);
+        before[q] = std::max(before[q], (*clocks_[wait])[q]);
     }
     Clock after = before;
     after[queue] = ++started_[queue];
-    members_[queue].push_back(index);
-    latest_[queue] = after;
-    clocks_.push_back(after);
+    members_[queue].push_back(number);
+    lastOf_[queue] = after;
+    clocks_[number] = after;
     for (const Access &access : accessesOf(view_.program, instruction))
       CLEAVE_TRY(touch(access, queue, before));
     return Status::ok();
@@ -101,28 +157,53 @@ private:
   Status verifyOrder(const Access &access, const Clock &accesses, uint32_t queue,
                      const Clock &before, const char *what) const {
     for (uint32_t q = 0; q < kQueues; ++q)
-      if (q != queue && accesses[q] > before[q]) {
-        int other = members_[q][accesses[q] - 1];
+      if (q != queue && accesses[q] > before[q])
         return Status::defect("it accesses ", quoted(view_, access.buffer), " without a wait for ",
-                              view_.instruction(segment_, other), ", which ", what,
+                              name(members_[q][accesses[q] - 1]), ", which ", what,
                               " the same bytes");
+    return Status::ok();
+  }
+
+  // A wait that orders nothing in any run is a mistake.
+  Status verifyMet() const {
+    for (const plan::ScheduleStep &step : view_.program.schedule())
+      for (int i = 0; i < view_.program.segments(int(step.segment())).instructions_size(); ++i) {
+        const uint32_t number = first_[step.segment()] + uint32_t(i);
+        for (uint32_t wait : instructionAt(number).waits())
+          if (!isMet_[number].contains(wait))
+            return Status::defect(name(number), ": it waits for instruction ", wait,
+                                  ", which never runs before it");
       }
     return Status::ok();
   }
 
   const ProgramView &view_;
-  int segment_;
-  const plan::Segment &list_;
+  std::vector<uint32_t> first_;           // by segment: the number of its first instruction
+  std::vector<Place> places_;             // by number of the instruction
+  std::vector<std::set<uint32_t>> isMet_; // by instruction: its waits that ordered some run
+  // The state behind some runs:
+  std::vector<uint32_t> latest_;                          // segments, by their latest run
   std::map<std::pair<uint32_t, uint64_t>, Piece> pieces_; // by arena and first byte
-  std::vector<Clock> clocks_;                       // by instruction: what is complete when it is
-  Clock started_{};                                 // instructions of each queue so far
-  std::array<Clock, kQueues> latest_{};             // of the last instruction of each queue
-  std::array<std::vector<int>, kQueues> members_{}; // by queue: its instructions
+  std::vector<std::optional<Clock>> clocks_; // by instruction: what is complete when it is
+  Clock started_{};                          // instructions of each queue so far
+  std::array<Clock, kQueues> lastOf_{};      // of the last instruction of each queue
+  std::array<std::vector<uint32_t>, kQueues> members_{}; // by queue: its instructions
 };
 
 } // namespace
 
+// Whether all instructions are in queue 0, which orders them.
+static bool hasOneQueue(const plan::Program &program) {
+  for (const plan::Segment &segment : program.segments())
+    for (const plan::Instruction &instruction : segment.instructions())
+      if (instruction.queue() != kComputeQueue || instruction.waits_size() > 0)
+        return false;
+  return true;
+}
+
 Status verifyQueues(const ProgramView &view) {
+  if (hasOneQueue(view.program))
+    return Status::ok();
   std::optional<uint32_t> communicating;
   for (int s = 0; s < view.program.segments_size(); ++s) {
     const plan::Segment &segment = view.program.segments(s);
@@ -132,9 +213,8 @@ Status verifyQueues(const ProgramView &view) {
       CLEAVE_TRY(verifyQueueOf(segment.instructions(i), communicating.value_or(0))
                      .withContext(view.instruction(s, i)));
     }
-    CLEAVE_TRY(QueueCheck(view, s).run());
   }
-  return Status::ok();
+  return QueueCheck(view).run();
 }
 
 } // namespace cleave::artifact

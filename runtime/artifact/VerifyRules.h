@@ -60,7 +60,7 @@ Status verifyAttention(const ProgramView &view, const plan::Attention &attention
 bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 // The number of segments and instructions that the schedule runs.
 Status verifySchedule(const ProgramView &view);
-// The queues of one program. Needs verifyInstructions.
+// The queues of one program. Needs verifyInstructions and verifySchedule.
 Status verifyQueues(const ProgramView &view);
 // The loads that may run during the step before (LoadInput.early). Needs verifyInstructions and
 // verifySchedule.

@@ -63,15 +63,50 @@ private:
   std::vector<std::unique_ptr<device::Action>> records_; // by schedule step
 };
 
+// Records the end of an instruction.
+class StepActions::NotedRecord : public device::Action {
+public:
+  NotedRecord(std::unique_ptr<device::Action> record, End &end)
+      : record_(std::move(record)), end_(end) {}
+  Status run() override {
+    end_.isRecorded = true;
+    return record_->run();
+  }
+
+private:
+  std::unique_ptr<device::Action> record_;
+  End &end_;
+};
+
+// Waits for the latest run of an instruction in this step; nothing if there is none.
+class StepActions::WaitIfRecorded : public device::Action {
+public:
+  WaitIfRecorded(std::unique_ptr<device::Action> wait, const End &end)
+      : wait_(std::move(wait)), end_(end) {}
+  Status run() override { return end_.isRecorded ? wait_->run() : Status::ok(); }
+
+private:
+  std::unique_ptr<device::Action> wait_;
+  const End &end_;
+};
+
 const plan::Segment &StepActions::segmentAt(uint32_t segment) const {
   return context_.program.segments(int(segment));
 }
 
-std::vector<uint32_t> StepActions::otherQueues(uint32_t segment) const {
+const plan::Instruction &StepActions::instructionAt(uint32_t number) const {
+  const auto after = std::ranges::upper_bound(first_, number);
+  const auto segment = uint32_t(after - first_.begin()) - 1;
+  return segmentAt(segment).instructions(int(number - first_[segment]));
+}
+
+std::vector<uint32_t> StepActions::otherQueues() const {
   std::set<uint32_t> queues;
-  for (const plan::Instruction &instruction : segmentAt(segment).instructions())
-    if (!earlyLoads_.contain(instruction))
-      queues.insert(instruction.queue());
+  for (uint32_t segment = 0; segment < first_.size(); ++segment)
+    if (isScheduled(segment))
+      for (const plan::Instruction &instruction : segmentAt(segment).instructions())
+        if (!earlyLoads_.contain(instruction))
+          queues.insert(instruction.queue());
   queues.erase(kComputeQueue);
   return {queues.begin(), queues.end()};
 }
@@ -81,12 +116,19 @@ std::vector<uint32_t> StepActions::otherQueues(uint32_t segment) const {
 Status StepActions::prepare() {
   CLEAVE_TRY(createTimes());
   CLEAVE_TRY(earlyLoads_.prepare());
-  for (uint32_t segment = 0; segment < uint32_t(context_.program.segments_size()); ++segment) {
+  uint32_t count = 0;
+  for (const plan::Segment &segment : context_.program.segments()) {
+    first_.push_back(count);
+    count += uint32_t(segment.instructions_size());
+  }
+  CLEAVE_TRY(createEnds());
+  CLEAVE_TRY(prepareFork());
+  for (uint32_t segment = 0; segment < first_.size(); ++segment) {
     segments_.emplace_back();
     if (isScheduled(segment))
       CLEAVE_TRY(prepareSegment(segment));
   }
-  return Status::ok();
+  return prepareJoin();
 }
 
 bool StepActions::isScheduled(uint32_t segment) const {
@@ -117,34 +159,36 @@ Status StepActions::createTimes() {
   return Status::ok();
 }
 
-Status StepActions::prepareSegment(uint32_t segment) {
-  const plan::Segment &list = segmentAt(segment);
-  std::set<uint32_t> isWaitedFor;
-  for (const plan::Instruction &instruction : list.instructions())
-    isWaitedFor.insert(instruction.waits().begin(), instruction.waits().end());
-  std::vector<device::Event> events(size_t(list.instructions_size()));
-  for (uint32_t index : isWaitedFor) {
-    CLEAVE_TRY_ASSIGN(events[index], context_.device.createEvent(/*isTimed=*/false));
+// For the instructions that others wait for.
+Status StepActions::createEnds() {
+  for (uint32_t segment = 0; segment < first_.size(); ++segment)
+    if (isScheduled(segment))
+      for (const plan::Instruction &instruction : segmentAt(segment).instructions())
+        for (uint32_t waited : instruction.waits())
+          if (!earlyLoads_.contain(instructionAt(waited)))
+            ends_[waited];
+  for (auto &[number, end] : ends_) {
+    CLEAVE_TRY_ASSIGN(end.event, context_.device.createEvent(/*isTimed=*/false));
   }
-  CLEAVE_TRY(fork(segment));
-  for (uint32_t index = 0; index < events.size(); ++index) {
-    const plan::Instruction &instruction = list.instructions(int(index));
-    if (earlyLoads_.contain(instruction))
-      continue;
-    CLEAVE_TRY(prepareInstruction(segment, index, events));
-    CLEAVE_TRY(addReadMark(segment, index));
-    if (isWaitedFor.contains(index))
-      CLEAVE_TRY(addRecord(segment, index, instruction.queue(), events[index]));
-  }
-  return join(segment);
+  return Status::ok();
 }
 
-Status StepActions::prepareInstruction(uint32_t segment, uint32_t index,
-                                       const std::vector<device::Event> &events) {
+Status StepActions::prepareSegment(uint32_t segment) {
+  const plan::Segment &list = segmentAt(segment);
+  for (uint32_t index = 0; index < uint32_t(list.instructions_size()); ++index) {
+    if (earlyLoads_.contain(list.instructions(int(index))))
+      continue;
+    CLEAVE_TRY(prepareInstruction(segment, index));
+    CLEAVE_TRY(addReadMark(segment, index));
+    CLEAVE_TRY(addRecord(segment, index));
+  }
+  return Status::ok();
+}
+
+Status StepActions::prepareInstruction(uint32_t segment, uint32_t index) {
   const plan::Instruction &instruction = segmentAt(segment).instructions(int(index));
   for (uint32_t waited : instruction.waits())
-    if (!earlyLoads_.contain(segmentAt(segment).instructions(int(waited))))
-      CLEAVE_TRY(addWait(segment, index, instruction.queue(), events[waited]));
+    CLEAVE_TRY(addWait(segment, index, waited));
   CLEAVE_TRY(addTimedRecord(segment, index, &Times::begin));
   context_.device.prepareFor(instruction.queue());
   device::PreparedAction action = executor::prepare(context_, segment, instruction);
@@ -158,39 +202,50 @@ Status StepActions::prepareInstruction(uint32_t segment, uint32_t index,
   return addTimedRecord(segment, index, &Times::end);
 }
 
-Status StepActions::fork(uint32_t segment) {
-  std::vector<uint32_t> others = otherQueues(segment);
-  if (others.empty())
+// Adds a record in one queue and a wait for it in another.
+static Status order(device::Device &device, uint32_t before, uint32_t after,
+                    std::vector<std::unique_ptr<device::Action>> &actions) {
+  CLEAVE_TRY_ASSIGN(device::Event event, device.createEvent(/*isTimed=*/false));
+  device.prepareFor(before);
+  CLEAVE_TRY_ASSIGN(auto record, device.record(event));
+  device.prepareFor(after);
+  CLEAVE_TRY_ASSIGN(auto wait, device.wait(event));
+  actions.push_back(std::move(record));
+  actions.push_back(std::move(wait));
+  return Status::ok();
+}
+
+Status StepActions::prepareFork() {
+  for (uint32_t queue : otherQueues())
+    CLEAVE_TRY(order(context_.device, kComputeQueue, queue, fork_));
+  return Status::ok();
+}
+
+Status StepActions::prepareJoin() {
+  for (uint32_t queue : otherQueues())
+    CLEAVE_TRY(order(context_.device, queue, kComputeQueue, join_));
+  return Status::ok();
+}
+
+Status StepActions::addRecord(uint32_t segment, uint32_t index) {
+  auto end = ends_.find(first_[segment] + index);
+  if (end == ends_.end())
     return Status::ok();
-  CLEAVE_TRY_ASSIGN(device::Event event, context_.device.createEvent(/*isTimed=*/false));
-  CLEAVE_TRY(addRecord(segment, 0, kComputeQueue, event));
-  for (uint32_t queue : others)
-    CLEAVE_TRY(addWait(segment, 0, queue, event));
+  context_.device.prepareFor(segmentAt(segment).instructions(int(index)).queue());
+  CLEAVE_TRY_ASSIGN(auto record, context_.device.record(end->second.event));
+  segments_[segment].push_back(
+      {std::make_unique<NotedRecord>(std::move(record), end->second), index});
   return Status::ok();
 }
 
-Status StepActions::join(uint32_t segment) {
-  uint32_t last = uint32_t(std::max(1, segmentAt(segment).instructions_size())) - 1;
-  for (uint32_t queue : otherQueues(segment)) {
-    CLEAVE_TRY_ASSIGN(device::Event event, context_.device.createEvent(/*isTimed=*/false));
-    CLEAVE_TRY(addRecord(segment, last, queue, event));
-    CLEAVE_TRY(addWait(segment, last, kComputeQueue, event));
-  }
-  return Status::ok();
-}
-
-Status StepActions::addRecord(uint32_t segment, uint32_t index, uint32_t queue,
-                              device::Event event) {
-  context_.device.prepareFor(queue);
-  CLEAVE_TRY_ASSIGN(auto action, context_.device.record(event));
-  segments_[segment].push_back({std::move(action), index});
-  return Status::ok();
-}
-
-Status StepActions::addWait(uint32_t segment, uint32_t index, uint32_t queue, device::Event event) {
-  context_.device.prepareFor(queue);
-  CLEAVE_TRY_ASSIGN(auto action, context_.device.wait(event));
-  segments_[segment].push_back({std::move(action), index});
+Status StepActions::addWait(uint32_t segment, uint32_t index, uint32_t waited) {
+  auto end = ends_.find(waited);
+  if (end == ends_.end()) // an early load: the whole step waits for it
+    return Status::ok();
+  context_.device.prepareFor(segmentAt(segment).instructions(int(index)).queue());
+  CLEAVE_TRY_ASSIGN(auto wait, context_.device.wait(end->second.event));
+  segments_[segment].push_back(
+      {std::make_unique<WaitIfRecorded>(std::move(wait), end->second), index});
   return Status::ok();
 }
 
@@ -249,12 +304,18 @@ Status StepActions::runSchedule() {
     hostBegin_ = ExecutionProfile::now();
     CLEAVE_TRY(markBegin_->run());
   }
+  for (auto &[number, end] : ends_)
+    end.isRecorded = false;
+  for (const std::unique_ptr<device::Action> &action : fork_)
+    CLEAVE_TRY(action->run());
   for (int i = 0; i < context_.program.schedule_size(); ++i) {
     const plan::ScheduleStep &scheduled = context_.program.schedule(i);
     context_.state.scheduled = size_t(i), context_.state.slot = scheduled.slot();
     CLEAVE_TRY(profile_ && !timesEvents() ? runProfiled(scheduled.segment())
                                           : runSegment(scheduled.segment()));
   }
+  for (const std::unique_ptr<device::Action> &action : join_)
+    CLEAVE_TRY(action->run());
   return Status::ok();
 }
 

@@ -1,6 +1,6 @@
 // StepActions: the prepared actions of one rank's step, in the order in which they run. Segments
 // that use several queues of the device get events where an instruction waits for one of another
-// queue, and at their begin and end. Private to this folder.
+// queue, and steps at their begin and end. Private to this folder.
 #pragma once
 
 #include "runtime/executor/EarlyLoads.h"
@@ -9,6 +9,7 @@
 #include "runtime/executor/MemoryCheck.h"
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -35,7 +36,7 @@ public:
 
 private:
   // An action and the instruction to which it belongs; those that only order queues belong to the
-  // one before which or after which they stand.
+  // one before which or after which they stand. `instruction` is its index in its segment.
   struct Entry {
     std::unique_ptr<device::Action> action;
     uint32_t instruction;
@@ -45,15 +46,22 @@ private:
     std::vector<device::Event> begin, end;
   };
   class TimedRecord;
+  class NotedRecord;
+  class WaitIfRecorded;
+  // The end of an instruction for which others wait.
+  struct End {
+    device::Event event = 0;
+    bool isRecorded = false; // in this step
+  };
 
+  Status createEnds();
   Status prepareSegment(uint32_t segment);
-  Status prepareInstruction(uint32_t segment, uint32_t index,
-                            const std::vector<device::Event> &events);
-  // Lets the other queues of the segment start after queue 0, and queue 0 go on after them.
-  Status fork(uint32_t segment);
-  Status join(uint32_t segment);
-  Status addRecord(uint32_t segment, uint32_t index, uint32_t queue, device::Event event);
-  Status addWait(uint32_t segment, uint32_t index, uint32_t queue, device::Event event);
+  Status prepareInstruction(uint32_t segment, uint32_t index);
+  // Prepares what lets the other queues start a step after queue 0, and queue 0 go on after them.
+  Status prepareFork();
+  Status prepareJoin();
+  Status addRecord(uint32_t segment, uint32_t index);
+  Status addWait(uint32_t segment, uint32_t index, uint32_t waited);
   Status addReadMark(uint32_t segment, uint32_t index);
   Status addTimedRecord(uint32_t segment, uint32_t index, std::vector<device::Event> Times::*which);
   Status createTimes();
@@ -67,14 +75,19 @@ private:
   void notePosition(uint32_t instruction);
   Status failed(const Status &status, uint32_t segment, uint32_t index) const;
   const plan::Segment &segmentAt(uint32_t segment) const;
-  // The other queues that the segment uses.
-  std::vector<uint32_t> otherQueues(uint32_t segment) const;
+  // An instruction by its number over all segments.
+  const plan::Instruction &instructionAt(uint32_t number) const;
+  // The queues that the step uses, but for queue 0.
+  std::vector<uint32_t> otherQueues() const;
 
   ExecutionContext context_;
   EarlyLoads earlyLoads_;
   MemoryCheck *check_;
   ExecutionProfile *profile_;
   std::atomic<uint64_t> &position_;
+  std::vector<uint32_t> first_;  // by segment: the number of its first instruction
+  std::map<uint32_t, End> ends_; // by number of the instruction
+  std::vector<std::unique_ptr<device::Action>> fork_, join_;
   std::vector<std::vector<Entry>> segments_;
   std::vector<Times> times_; // by schedule step
   device::Event stepBegin_ = 0;

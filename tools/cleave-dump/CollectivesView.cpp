@@ -43,11 +43,14 @@ static std::string groupsText(const plan::Plan &plan, const plan::Collective &co
   return clipped(result, 32);
 }
 
-// The first instruction of the segment that waits for this one; -1: none does.
-static int firstWaitFor(const plan::Segment &segment, int index) {
-  for (int i = index + 1; i < segment.instructions_size(); ++i)
-    if (std::ranges::count(segment.instructions(i).waits(), static_cast<uint32_t>(index)) > 0)
-      return i;
+// The position of the first later instruction that waits for this one; -1: none does.
+static int firstWaitFor(const plan::Program &program, int position) {
+  int other = 0;
+  for (const plan::Segment &segment : program.segments())
+    for (const plan::Instruction &instruction : segment.instructions())
+      if (other++ > position &&
+          std::ranges::count(instruction.waits(), static_cast<uint32_t>(position)) > 0)
+        return other - 1;
   return -1;
 }
 
@@ -61,7 +64,7 @@ static Table tableOf(const plan::Plan &plan, const plan::Program &program,
     if (!instruction.has_collective())
       continue;
     const plan::Collective &collective = instruction.collective();
-    const int wait = firstWaitFor(segment, i);
+    const int wait = firstWaitFor(program, begin + i);
     std::string kind = artifact::kindName(collective.kind());
     if (collective.reduce() != plan::SUM)
       kind += " " + text(collective.reduce());
@@ -69,7 +72,7 @@ static Table tableOf(const plan::Plan &plan, const plan::Program &program,
                axesText(plan, collective.axes()), groupsText(plan, collective),
                std::to_string(std::max(collective.send_size(), collective.recv_size())),
                bytesText(collectiveBytes(program, collective)), secondsText(instruction.seconds()),
-               wait < 0 ? "" : std::to_string(begin + wait)});
+               wait < 0 ? "" : std::to_string(wait)});
   }
   return table;
 }
@@ -84,7 +87,7 @@ static std::string textOf(const plan::Plan &plan, const plan::Program &program, 
       result +=
           concat("\nsegment ", segment.name(), ", ", runsText(program, s), "\n", tableText(table));
     for (int i = 0; i < segment.instructions_size(); ++i)
-      waits |= segment.instructions(i).has_collective() && firstWaitFor(segment, i) >= 0;
+      waits |= segment.instructions(i).has_collective() && firstWaitFor(program, begin + i) >= 0;
     begin += segment.instructions_size();
   }
   return result;

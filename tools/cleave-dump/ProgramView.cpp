@@ -29,14 +29,13 @@ static std::string scheduleText(const plan::Program &program) {
   return result;
 }
 
-// `1, waits for 3, 4`: the queue, and positions of instructions; `begin` is that of the segment.
-// Empty in queue 0 without waits.
-static std::string queueText(const plan::Instruction &instruction, uint32_t begin) {
+// `1, waits for 3, 4`: the queue, and positions of instructions. Empty in queue 0 without waits.
+static std::string queueText(const plan::Instruction &instruction) {
   if (instruction.queue() == 0 && instruction.waits().empty())
     return "";
   std::string result = std::to_string(instruction.queue());
   for (int i = 0; i < instruction.waits_size(); ++i)
-    result += concat(i ? ", " : ", waits for ", begin + instruction.waits(i));
+    result += concat(i ? ", " : ", waits for ", instruction.waits(i));
   return result;
 }
 
@@ -59,13 +58,12 @@ static std::string textOf(const plan::Plan &plan, const plan::Program &program, 
   for (const plan::Segment &segment : program.segments()) {
     Table table(
         {">at", "instruction", "for", "what", ">predicted", hasQueues(segment) ? "queue" : ""});
-    const uint32_t begin = position;
     double seconds = 0;
     for (const plan::Instruction &instruction : segment.instructions()) {
       table.add({std::to_string(position++), artifact::kindName(instruction),
                  clipped(instruction.name(), 36),
                  clipped(instructionText(plan, program, instruction), 120),
-                 secondsText(instruction.seconds()), queueText(instruction, begin)});
+                 secondsText(instruction.seconds()), queueText(instruction)});
       seconds += instruction.seconds();
     }
     result += "\n" +

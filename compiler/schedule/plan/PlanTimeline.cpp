@@ -69,6 +69,7 @@ struct ProgramFacts {
 
   std::vector<Run> runs;
   std::vector<uint32_t> firstName; // by segment: the name of its first instruction
+  size_t instructions = 0;         // of all segments
   std::vector<std::vector<std::vector<artifact::Access>>> accesses; // by segment, instruction
   std::vector<uint32_t> segmentOf; // by buffer: the only segment that accesses it, or kUnused or
                                    // kShared
@@ -82,13 +83,25 @@ void addAccess(const plan::Program &program, uint32_t segment, const artifact::A
   user = user == ProgramFacts::kUnused || user == segment ? segment : ProgramFacts::kShared;
 }
 
+// Whether its instructions run one after the other, so that runs of a segment do not overlap.
+bool hasOneQueue(const plan::Program &program) {
+  for (const plan::Segment &segment : program.segments())
+    for (const plan::Instruction &instruction : segment.instructions())
+      if (instruction.queue() != kComputeQueue)
+        return false;
+  return true;
+}
+
 ProgramFacts factsOf(const plan::Program &program, TimelineForm form,
                      std::vector<std::string> &names) {
+  if (form == TimelineForm::Folded && !hasOneQueue(program))
+    form = TimelineForm::Full;
   ProgramFacts facts;
   facts.runs = runsOf(program, form);
   facts.segmentOf.resize(program.buffers_size(), ProgramFacts::kUnused);
   for (uint32_t s = 0; s < uint32_t(program.segments_size()); ++s) {
     facts.firstName.push_back(static_cast<uint32_t>(names.size()));
+    facts.instructions += size_t(program.segments(int(s)).instructions_size());
     auto &accesses = facts.accesses.emplace_back();
     for (const plan::Instruction &instruction : program.segments(int(s)).instructions()) {
       names.push_back(instruction.name().empty() ? artifact::kindName(instruction)
@@ -129,7 +142,7 @@ private:
   void addRank() {
     resources_.clear();
     spaces_.clear();
-    joined_.clear();
+    lastOfQueue_.clear();
     resource(ResourceKind::Compute);
     unit_ = programs_[rank_];
     if (unit_ == kNone)
@@ -138,6 +151,7 @@ private:
     result_.timeline.units[unit_].ranks.push_back(rank_);
     bufferOf_.assign(program_->buffers_size(), kNone);
     addBuffers(ProgramFacts::kShared);
+    latest_.assign(facts_[unit_].instructions, kNone);
     for (const Run &run : facts_[unit_].runs)
       addRun(run);
   }
@@ -157,29 +171,22 @@ private:
 
   void addRun(const Run &run) {
     addBuffers(run.segment);
-    const auto first = static_cast<uint32_t>(result_.timeline.tasks.size());
-    result_.runs.push_back({rank_, run.segment, first});
+    result_.runs.push_back({rank_, run.segment, uint32_t(result_.timeline.tasks.size())});
+    const ProgramFacts &facts = facts_[unit_];
     const plan::Segment &segment = program_->segments(int(run.segment));
-    std::map<uint32_t, uint32_t> lastOfQueue;
     for (int i = 0; i < segment.instructions_size(); ++i) {
       const plan::Instruction &instruction = segment.instructions(i);
-      const uint32_t task = addTask(instruction, facts_[unit_].firstName[run.segment] + i, run);
-      addAccesses(task, facts_[unit_].accesses[run.segment][i]);
-      auto [last, isFirst] = lastOfQueue.try_emplace(instruction.queue(), task);
+      const uint32_t name = facts.firstName[run.segment] + uint32_t(i);
+      const uint32_t task = addTask(instruction, name, run);
+      addAccesses(task, facts.accesses[run.segment][i]);
+      auto [last, isFirst] = lastOfQueue_.try_emplace(instruction.queue(), task);
       if (!isFirst)
         addDependency(std::exchange(last->second, task), task);
-      else
-        for (uint32_t before : joined_)
-          addDependency(before, task);
       for (uint32_t wait : instruction.waits())
-        if (wait < uint32_t(i))
-          addDependency(first + wait, task);
+        if (wait < latest_.size() && latest_[wait] != kNone)
+          addDependency(latest_[wait], task);
+      latest_[name - facts.firstName.front()] = task;
     }
-    if (lastOfQueue.empty())
-      return;
-    joined_.clear();
-    for (auto [queue, task] : lastOfQueue)
-      joined_.push_back(task);
   }
 
   uint32_t addTask(const plan::Instruction &instruction, uint32_t name, const Run &run) {
@@ -232,8 +239,9 @@ private:
   const plan::Program *program_ = nullptr;
   std::map<ResourceKind, uint32_t> resources_;
   std::map<plan::Space, uint32_t> spaces_;
-  std::vector<uint32_t> bufferOf_; // by buffer of the program: its current slot
-  std::vector<uint32_t> joined_;   // the last tasks of the queues of the previous segment
+  std::vector<uint32_t> bufferOf_;           // by buffer of the program: its current slot
+  std::map<uint32_t, uint32_t> lastOfQueue_; // by queue: its last task
+  std::vector<uint32_t> latest_;             // by instruction: the task of its latest run, or kNone
 };
 
 } // namespace

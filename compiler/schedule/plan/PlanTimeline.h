@@ -1,6 +1,5 @@
 // PlanTimeline: the timeline of one step of a plan, from the queues, waits and schedules of its
-// programs, without evaluations. At the end of a segment all queues of a rank join, as
-// program.proto says.
+// programs (program.proto), without evaluations.
 #pragma once
 
 #include "compiler/schedule/Timeline.h"
@@ -14,8 +13,9 @@ namespace cleave::schedule {
 // The ranks and runs that have tasks. If ranks run different programs, all forms have all ranks.
 enum class TimelineForm {
   Full,     // all ranks and every run of a segment
-  Folded,   // if all ranks run one program: rank 0 only, and each segment once, its instructions as
-            // long as in all runs together. Makespan, busy and exposed seconds equal the full form
+  Folded,   // if all ranks run one program: rank 0 only; and if this has one queue, each segment
+            // once, its instructions as long as in all runs together. Makespan, busy and exposed
+            // seconds equal the full form
   Segments, // each segment once, with the seconds of one run, for pictures; rank 0 only if all
             // ranks run one program
 };

@@ -5,7 +5,7 @@
 // CHECK: program.tensor input "x" tensor<4x8xf32>
 // CHECK: program.kernel @[[K:.*]] on 2 {{.*}}bytes = 2.560000e+02{{.*}}flops = {{[1-9]}}
 // CHECK: graph.exp
-// CHECK: program.program <256 bytes, peak 256>
+// CHECK: program.program arena <256 bytes, peak 256>
 // CHECK: program.segment "micro"
 // CHECK-NEXT: program.load_input %[[X:.*]]
 // CHECK-NEXT: program.launch @[[K]](%[[X]], %{{.*}}) writes [1]

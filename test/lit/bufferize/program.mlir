@@ -232,7 +232,7 @@ module {
 // Buffers begin at multiples of 64 bytes and live from the first to the last instruction that
 // uses them. Of five buffers, at most four are live at once.
 // CHECK-LABEL: module
-// CHECK: program.program <256 bytes, peak 256>
+// CHECK: program.program arena <256 bytes, peak 256>
 // CHECK-NEXT: program.buffer constant "x" tensor<4xf32> at {{0|64|128|192}} bytes 16 live 0 to 5
 // CHECK-NEXT: program.buffer activation "scan" tensor<4xf32> at {{0|64|128|192}} bytes 16 live 0 to 2
 // CHECK-NEXT: program.buffer activation "scan" tensor<4xf32> at {{0|64|128|192}} bytes 16 live 1 to 4

@@ -9,8 +9,9 @@
 // ALL-NEXT: {{^}}3-primitive.mlir
 // ALL-NEXT: {{^}}4-planned.mlir
 // ALL-NEXT: {{^}}5-partitioned.mlir
-// ALL-NEXT: {{^}}6-program.mlir
-// ALL-NEXT: {{^}}7-artifact.mlir
+// ALL-NEXT: {{^}}6-scheduled.mlir
+// ALL-NEXT: {{^}}7-program.mlir
+// ALL-NEXT: {{^}}8-artifact.mlir
 // ALL-NEXT: {{^}}kernels.ptx
 // ALL: {{^}}network-{{.*}}dp{{.*}}.json
 // ALL: {{^}}planner.json
@@ -38,8 +39,9 @@
 // Without the phase `planned`, there is neither a network nor a decision.
 // RUN: rm -rf %t.late && %{compile} %t.all/sub/5-partitioned.mlir --start-from partitioned --dump-phases %t.late -o %t.plan
 // RUN: ls %t.late | FileCheck %s --check-prefix=LATE
-// LATE: {{^}}6-program.mlir
-// LATE-NEXT: {{^}}7-artifact.mlir
+// LATE: {{^}}6-scheduled.mlir
+// LATE-NEXT: {{^}}7-program.mlir
+// LATE-NEXT: {{^}}8-artifact.mlir
 // LATE-NOT: network
 // LATE-NOT: planner
 

@@ -7,7 +7,8 @@
 // RUN: %{compile} %t.train --start-from train --stop-after primitive -o %t.primitive
 // RUN: %{compile} %t.primitive --start-from primitive --stop-after planned -o %t.planned
 // RUN: %{compile} %t.planned --start-from planned --stop-after partitioned -o %t.partitioned
-// RUN: %{compile} %t.partitioned --start-from partitioned --stop-after program -o %t.program
+// RUN: %{compile} %t.partitioned --start-from partitioned --stop-after scheduled -o %t.scheduled
+// RUN: %{compile} %t.scheduled --start-from scheduled --stop-after program -o %t.program
 // RUN: diff %t.whole %t.program
 
 // The last phase reads the program, and it alone makes a plan.

@@ -29,7 +29,7 @@ program.segment "micro" {
 // -----
 
 // program.fill (C1)
-program.program <64 bytes, peak 64> schedule [] {
+program.program arena <64 bytes, peak 64> schedule [] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   // expected-error @below {{expects parent op 'program.segment'}}
   program.fill %a with 0.0
@@ -38,7 +38,7 @@ program.program <64 bytes, peak 64> schedule [] {
 // -----
 
 // program.matmul (C2)
-program.program <128 bytes, peak 128> schedule [0, 0] {
+program.program arena <128 bytes, peak 128> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   program.segment "micro" {
@@ -50,7 +50,7 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 // -----
 
 // program.matmul (C3)
-program.program <128 bytes, peak 128> schedule [0, 0] {
+program.program arena <128 bytes, peak 128> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   program.segment "micro" {
@@ -62,7 +62,7 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 // -----
 
 // program.matmul (C4)
-program.program <128 bytes, peak 128> schedule [0, 0] {
+program.program arena <128 bytes, peak 128> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   program.segment "micro" {
@@ -74,7 +74,7 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 // -----
 
 // program.attention (C2)
-program.program <192 bytes, peak 144> schedule [0, 0] {
+program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
@@ -87,7 +87,7 @@ program.program <192 bytes, peak 144> schedule [0, 0] {
 // -----
 
 // one stride too few
-program.program <192 bytes, peak 144> schedule [0, 0] {
+program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
@@ -100,7 +100,7 @@ program.program <192 bytes, peak 144> schedule [0, 0] {
 // -----
 
 // of another buffer
-program.program <192 bytes, peak 144> schedule [0, 0] {
+program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
@@ -113,7 +113,7 @@ program.program <192 bytes, peak 144> schedule [0, 0] {
 // -----
 
 // program.attention (C3)
-program.program <192 bytes, peak 144> schedule [0, 0] {
+program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
@@ -126,7 +126,7 @@ program.program <192 bytes, peak 144> schedule [0, 0] {
 // -----
 
 // too wide
-program.program <192 bytes, peak 144> schedule [0, 0] {
+program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
@@ -139,7 +139,7 @@ program.program <192 bytes, peak 144> schedule [0, 0] {
 // -----
 
 // program.attention (C4)
-program.program <192 bytes, peak 144> schedule [0, 0] {
+program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
@@ -152,7 +152,7 @@ program.program <192 bytes, peak 144> schedule [0, 0] {
 // -----
 
 // program.attention (C5)
-program.program <192 bytes, peak 144> schedule [0, 0] {
+program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 0
@@ -165,7 +165,7 @@ program.program <192 bytes, peak 144> schedule [0, 0] {
 // -----
 
 // program.convolution (C2)
-program.program <128 bytes, peak 128> schedule [0, 0] {
+program.program arena <128 bytes, peak 128> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   program.segment "micro" {
@@ -177,7 +177,7 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 // -----
 
 // program.convolution (C3)
-program.program <128 bytes, peak 128> schedule [0, 0] {
+program.program arena <128 bytes, peak 128> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   program.segment "micro" {
@@ -189,7 +189,7 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 // -----
 
 // program.collective (C2)
-program.program <128 bytes, peak 128> schedule [0, 0] {
+program.program arena <128 bytes, peak 128> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
   program.segment "micro" {
@@ -201,7 +201,7 @@ program.program <128 bytes, peak 128> schedule [0, 0] {
 // -----
 
 // program.collective (C3)
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{is of kind permute and has no axes to permute to, expected them}}
@@ -212,7 +212,7 @@ program.program <64 bytes, peak 64> schedule [0, 0] {
 // -----
 
 // program.collective (C3)
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{is of kind all_gather and has axes to permute to, expected none}}
@@ -223,7 +223,7 @@ program.program <64 bytes, peak 64> schedule [0, 0] {
 // -----
 
 // program.collective (C3)
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{permutes from positions along [0, 1] to positions along [0, 2], expected the same axes}}
@@ -234,7 +234,7 @@ program.program <64 bytes, peak 64> schedule [0, 0] {
 // -----
 
 // program.collective (C1)
-program.program <64 bytes, peak 64> schedule [] {
+program.program arena <64 bytes, peak 64> schedule [] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   // expected-error @below {{expects parent op 'program.segment'}}
   program.collective all_reduce over [0] reduce 0 (%a) to (%a)

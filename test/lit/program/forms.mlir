@@ -46,8 +46,8 @@ program.kernel @views on 2 operands [#program.view<0 at 7 by [0, -2]>] results [
 
 // -- the program: two segments, and the second runs once per step --
 
-// CHECK: program.program <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attributes {name = "rank"} {
-program.program <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attributes {name = "rank"} {
+// CHECK: program.program arena <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attributes {name = "rank"} {
+program.program arena <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attributes {name = "rank"} {
   // CHECK: program.buffer parameter "w" tensor<16xf32> at 0 bytes 64 live 0 to 9 {tensor = 0 : i64}
   %w = program.buffer parameter "w" tensor<16xf32> at 0 bytes 64 live 0 to 9 {tensor = 0 : i64}
   // CHECK: program.buffer state "s" tensor<16xf32> at 64 bytes 64 live 0 to 9 {tensor = 1 : i64}
@@ -102,6 +102,6 @@ program.program <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attributes {n
 
 // -- a program of nothing --
 
-// CHECK: program.program <0 bytes, peak 0> schedule [] {
-program.program <0 bytes, peak 0> schedule [] {
+// CHECK: program.program arena <0 bytes, peak 0> schedule [] {
+program.program arena <0 bytes, peak 0> schedule [] {
 }

@@ -44,7 +44,7 @@ program.kernel @k on 2 operands [#program.view<0 at 0 by [1]>] results [#program
 
 // program.program (C1)
 // expected-error @below {{has a schedule that is not a list of pairs (segment, slot)}}
-program.program <0 bytes, peak 0> schedule [0] {
+program.program arena <0 bytes, peak 0> schedule [0] {
   program.segment "micro" {
   }
 }
@@ -53,7 +53,7 @@ program.program <0 bytes, peak 0> schedule [0] {
 
 // program.program (C2)
 // expected-error @below {{schedules segment 1 of 1}}
-program.program <0 bytes, peak 0> schedule [1, 0] {
+program.program arena <0 bytes, peak 0> schedule [1, 0] {
   program.segment "micro" {
   }
 }
@@ -62,7 +62,7 @@ program.program <0 bytes, peak 0> schedule [1, 0] {
 
 // program.program (C3)
 // expected-note @below {{the arena is declared here}}
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   // expected-error @below {{ends beyond the arena of 64 bytes}}
   %0 = program.buffer activation "x" tensor<16xf32> at 64 bytes 64 live 0 to 0
   program.segment "micro" {

@@ -9,8 +9,8 @@ program.kernel @k on 2 operands [#program.view<0 at 0 by [1]>] results [#program
   %0 = graph.exp %x : tensor<4xf32>
 }
 
-// CHECK: program.program <192 bytes, peak 128> schedule [0, 0, 0, 1]
-program.program <192 bytes, peak 128> schedule [0, 0, 0, 1] {
+// CHECK: program.program arena <192 bytes, peak 128> schedule [0, 0, 0, 1]
+program.program arena <192 bytes, peak 128> schedule [0, 0, 0, 1] {
   // CHECK: %[[A:.*]] = program.buffer input "a" tensor<4xf32> at 0 bytes 16 live 0 to 2
   %a = program.buffer input "a" tensor<4xf32> at 0 bytes 16 live 0 to 2
   %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 1 to 7

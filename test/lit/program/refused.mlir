@@ -64,7 +64,7 @@ program.kernel @a_kernel_computes_something on 1 operands [] results [] {
 
 // A segment is counted among segments, not among all ops of the body.
 // expected-error @below {{schedules segment 1 of 1}}
-program.program <64 bytes, peak 64> schedule [0, 0, 1, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0, 1, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   program.segment "micro" {
     program.fill %a with 0.0
@@ -74,7 +74,7 @@ program.program <64 bytes, peak 64> schedule [0, 0, 1, 0] {
 // -----
 
 // expected-error @below {{schedules segment -1 of 1}}
-program.program <64 bytes, peak 64> schedule [-1, 0] {
+program.program arena <64 bytes, peak 64> schedule [-1, 0] {
   program.segment "micro" {
   }
 }
@@ -82,14 +82,14 @@ program.program <64 bytes, peak 64> schedule [-1, 0] {
 // -----
 
 // expected-note @below {{the arena is declared here}}
-program.program <63 bytes, peak 63> schedule [] {
+program.program arena <63 bytes, peak 63> schedule [] {
   // expected-error @below {{ends beyond the arena of 63 bytes}}
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
 }
 
 // -----
 
-program.program <64 bytes, peak 64> schedule [] {
+program.program arena <64 bytes, peak 64> schedule [] {
   // expected-error @+2 {{expected ::cleave::program::Role to be one of: input, parameter, state, constant, output, metric, activation, gradient, workspace, coordinates}}
   // expected-error @below {{failed to parse Program_RoleAttr}}
   %a = program.buffer weight "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
@@ -99,7 +99,7 @@ program.program <64 bytes, peak 64> schedule [] {
 
 // -----
 
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{has the view #program.view<0 at 0 by[4, 1]> of 2 strides, expected 3}}
@@ -109,7 +109,7 @@ program.program <64 bytes, peak 64> schedule [0, 0] {
 
 // -----
 
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{has the view #program.view<1 at 0 by[4, 1]> of buffer 1, expected buffer 2}}
@@ -119,7 +119,7 @@ program.program <64 bytes, peak 64> schedule [0, 0] {
 
 // -----
 
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{has tensors of rank 2, 2 and 2, expected one rank of at least 3}}
@@ -129,7 +129,7 @@ program.program <64 bytes, peak 64> schedule [0, 0] {
 
 // -----
 
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{has 0 entries in a list, expected 1, one per spatial dim}}
@@ -139,7 +139,7 @@ program.program <64 bytes, peak 64> schedule [0, 0] {
 
 // -----
 
-program.program <64 bytes, peak 64> schedule [0, 0] {
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   program.segment "micro" {
     // expected-error @below {{sends 0 buffers and receives 1, expected pairs}}

@@ -165,48 +165,57 @@ func.func @step() {
 
 //--- program.mlir
 // P1: a function beside the program
-// expected-error @below {{program P1: the module holds 1 programs, expected a step first, and no function}}
+// expected-error @below {{scheduled P1: the module holds 1 programs, expected a step first, and no function}}
 module {
   func.func @step() { return }
-  program.program <0 bytes, peak 0> schedule [] {
+  program.program arena <0 bytes, peak 0> schedule [] {
   }
 }
 
 // -----
 // P1: two steps
 module {
-  program.program <0 bytes, peak 0> schedule [] {
+  program.program arena <0 bytes, peak 0> schedule [] {
   }
-  // expected-error @below {{program P1: two programs are the step of one rank}}
-  program.program <0 bytes, peak 0> schedule [] {
+  // expected-error @below {{scheduled P1: two programs are the step of one rank}}
+  program.program arena <0 bytes, peak 0> schedule [] {
   }
 }
 
 // -----
 // P2: a buffer of what is not a tensor
-program.program <64 bytes, peak 4> schedule [] {
-  // expected-error @below {{program P2: buffer 'a' has the type 'f32', expected a tensor of static shape}}
+program.program arena <64 bytes, peak 4> schedule [] {
+  // expected-error @below {{scheduled P2: buffer 'a' has the type 'f32', expected a tensor of static shape}}
   %a = program.buffer activation "a" f32 at 0 bytes 4 live 0 to 0
 }
 
 // -----
 // P2: a buffer before the arena
-program.program <64 bytes, peak 16> schedule [] {
+program.program arena <64 bytes, peak 16> schedule [0, 0] {
   // expected-error @below {{program P2: buffer 'a' begins at byte -64, expected a multiple of 64}}
   %a = program.buffer activation "a" tensor<4xf32> at -64 bytes 16 live 0 to 0
+  program.segment "micro" {
+    program.fill %a with 1.0
+  }
+}
+
+// -----
+// P2: buffers that are not placed
+// expected-error @below {{program P2: a program has no arena}}
+program.program schedule [] {
 }
 
 // -----
 // P2: truth values take a byte each
-program.program <64 bytes, peak 8> schedule [] {
-  // expected-error @below {{program P2: buffer 'a' has 1 bytes, but its tensor needs 8}}
+program.program arena <64 bytes, peak 8> schedule [] {
+  // expected-error @below {{scheduled P2: buffer 'a' has 1 bytes, but its tensor needs 8}}
   %a = program.buffer activation "a" tensor<8xi1> at 0 bytes 1 live 0 to 0
 }
 
 // -----
 // P3: a life that ends before it begins
-program.program <64 bytes, peak 16> schedule [0, 0] {
-  // expected-error @below {{program P3: buffer 'a' of role activation lives from 1 to 0 of 2 instructions}}
+program.program arena <64 bytes, peak 16> schedule [0, 0] {
+  // expected-error @below {{scheduled P3: buffer 'a' of role activation lives from 1 to 0 of 2 instructions}}
   %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 1 to 0
   program.segment "micro" {
     program.fill %a with 1.0
@@ -216,9 +225,9 @@ program.program <64 bytes, peak 16> schedule [0, 0] {
 
 // -----
 // P4: a buffer that begins inside an earlier one
-program.program <192 bytes, peak 192> schedule [0, 0] {
+program.program arena <192 bytes, peak 192> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<4xf32> at 64 bytes 16 live 0 to 0
-  // expected-error @below {{program P4: buffer 'b' shares bytes with buffer 'a' at instruction 0}}
+  // expected-error @below {{program P3: buffer 'b' shares bytes with buffer 'a' at instruction 0}}
   %b = program.buffer activation "b" tensor<32xf32> at 0 bytes 128 live 0 to 0
   program.segment "micro" {
     program.copy %a to %a
@@ -227,23 +236,23 @@ program.program <192 bytes, peak 192> schedule [0, 0] {
 
 // -----
 // P5: a buffer that is an argument of the segment
-program.program <64 bytes, peak 0> schedule [0, 0] {
+program.program arena <64 bytes, peak 0> schedule [0, 0] {
   program.segment "micro" {
   ^bb0(%a: !program.buffer):
-    // expected-error @below {{program P5: program.fill uses what is not a buffer of the program}}
+    // expected-error @below {{scheduled P4: program.fill uses what is not a buffer of the program}}
     program.fill %a with 1.0
   }
 }
 
 // -----
 // P5: positions are counted over all segments
-program.program <64 bytes, peak 16> schedule [0, 0, 1, 0] {
+program.program arena <64 bytes, peak 16> schedule [0, 0, 1, 0] {
   %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
   program.segment "micro" {
     program.fill %a with 1.0
   }
   program.segment "update" {
-    // expected-error @below {{program P5: program.fill stands at position 1, but buffer 'a' lives from 0 to 0}}
+    // expected-error @below {{scheduled P4: program.fill stands at position 1, but buffer 'a' lives from 0 to 0}}
     program.fill %a with 1.0
   }
 }
@@ -254,10 +263,10 @@ program.kernel @k on 1 operands [#program.view<0 at 0 by [1]>] results [#program
 ^bb0(%x: tensor<4xf32>):
   %0 = graph.exp %x : tensor<4xf32>
 }
-program.program <64 bytes, peak 16> schedule [0, 0] {
+program.program arena <64 bytes, peak 16> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
   program.segment "micro" {
-    // expected-error @below {{program P6: program.launch writes buffer 1 of 1}}
+    // expected-error @below {{scheduled P5: program.launch writes buffer 1 of 1}}
     program.launch @k(%a) writes [1]
   }
 }
@@ -268,21 +277,21 @@ program.kernel @k on 1 operands [#program.view<0 at 2 by [-1]>] results [#progra
 ^bb0(%x: tensor<4xf32>):
   %0 = graph.exp %x : tensor<4xf32>
 }
-program.program <64 bytes, peak 16> schedule [0, 0] {
+program.program arena <64 bytes, peak 16> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
   program.segment "micro" {
-    // expected-error @below {{program P6: program.launch has its operand 0 at #program.view<0 at 2 by[-1]> outside of buffer 'a' of 16 bytes}}
+    // expected-error @below {{scheduled P5: program.launch has its operand 0 at #program.view<0 at 2 by[-1]> outside of buffer 'a' of 16 bytes}}
     program.launch @k(%a) writes [0]
   }
 }
 
 // -----
 // P7: an output that is larger than its buffer
-program.program <128 bytes, peak 80> schedule [0, 0] {
+program.program arena <128 bytes, peak 80> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
   %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 0 to 0
   program.segment "micro" {
-    // expected-error @below {{program P7: program.convolution has its output at #program.view<0 at 0 by[14, 14, 1]> outside of buffer 'b' of 16 bytes}}
+    // expected-error @below {{scheduled P6: program.convolution has its output at #program.view<0 at 0 by[14, 14, 1]> outside of buffer 'b' of 16 bytes}}
     program.convolution forward %a [1, 1, 16], %b [1, 1, 3], %b [1, 1, 14] strides [1] dilations [1] pads [0], [0] groups 1
   }
 }
@@ -290,10 +299,10 @@ program.program <128 bytes, peak 80> schedule [0, 0] {
 // -----
 // P9: an axis twice
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  program.program <64 bytes, peak 16> schedule [0, 0] {
+  program.program arena <64 bytes, peak 16> schedule [0, 0] {
     %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
     program.segment "micro" {
-      // expected-error @below {{program P9: program.collective acts on the mesh axis 0, which does not exist or is named twice}}
+      // expected-error @below {{scheduled P8: program.collective acts on the mesh axis 0, which does not exist or is named twice}}
       program.collective all_reduce over [0, 0] reduce 0 (%a) to (%a)
     }
   }
@@ -302,11 +311,11 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 // -----
 // P9: a sum that changes the number of elements
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  program.program <128 bytes, peak 24> schedule [0, 0] {
+  program.program arena <128 bytes, peak 24> schedule [0, 0] {
     %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
     %b = program.buffer activation "b" tensor<2xf32> at 64 bytes 8 live 0 to 0
     program.segment "micro" {
-      // expected-error @below {{program P9: program.collective sends 4 elements among 2 ranks and receives 2, expected 4}}
+      // expected-error @below {{scheduled P8: program.collective sends 4 elements among 2 ranks and receives 2, expected 4}}
       program.collective all_reduce over [0] reduce 0 (%a) to (%b)
     }
   }

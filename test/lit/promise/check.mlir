@@ -3,7 +3,7 @@
 // RUN: not cleave-opt %s --cleave-promise-check=phase=nowhere 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // CHECK: graph.fusion
-// UNKNOWN: found phase 'nowhere', expected import, forward, train, primitive, planned, partitioned or program
+// UNKNOWN: found phase 'nowhere', expected import, forward, train, primitive, planned, partitioned, scheduled or program
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"},
                 %s: tensor<4xf32> {graph.name = "s", graph.role = "state", graph.source = {fill = 0.0 : f64}})
     -> (tensor<4xf32> {graph.name = "y", graph.role = "output"},

@@ -110,7 +110,7 @@ module @uneven_blocks_of_a_state attributes {mesh.mesh = #mesh.mesh<[dp = 4]>} {
 // parameter lives all the time.
 // CHECK-LABEL: @buffers_follow_each_other
 module @buffers_follow_each_other {
-  program.program <128 bytes, peak 32> schedule [0, 0] {
+  program.program arena <128 bytes, peak 32> schedule [0, 0] {
     %w = program.buffer parameter "w" tensor<4xf32> at 0 bytes 16 live 0 to 1
     %a = program.buffer activation "a" tensor<4xf32> at 64 bytes 16 live 0 to 0
     %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 1 to 1
@@ -129,7 +129,7 @@ program.kernel @reversed on 2 operands [#program.view<0 at 3 by [-1]>] results [
   %0 = graph.exp %x : tensor<4xf32>
 }
 // CHECK: program.launch @reversed
-program.program <128 bytes, peak 32> schedule [0, 0] {
+program.program arena <128 bytes, peak 32> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<4xf32> at 0 bytes 16 live 0 to 1
   %b = program.buffer activation "b" tensor<4xf32> at 64 bytes 16 live 0 to 1
   program.segment "micro" {
@@ -142,7 +142,7 @@ program.program <128 bytes, peak 32> schedule [0, 0] {
 // P9: what each rank of two receives of eight elements.
 // CHECK-LABEL: @collectives_of_two_ranks
 module @collectives_of_two_ranks attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
-  program.program <192 bytes, peak 112> schedule [0, 0] {
+  program.program arena <192 bytes, peak 112> schedule [0, 0] {
     %a = program.buffer activation "a" tensor<8xf32> at 0 bytes 32 live 0 to 3
     %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 3
     %c = program.buffer activation "c" tensor<4xf32> at 128 bytes 16 live 0 to 3

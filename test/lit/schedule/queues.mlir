@@ -12,7 +12,7 @@
 // CHECK-NEXT: program.fill %{{[0-9]*}} with 2.000000e+00 {waits = array<i64: 2>}
 // CHECK-NEXT: program.metric "loss" %{{.*}} {queue = 2 : i64, waits = array<i64: 4>}
 module attributes {program.device = "cuda"} {
-  program.program <256 bytes, peak 256> schedule [0, 0] {
+  program.program arena <256 bytes, peak 256> schedule [0, 0] {
     %x = program.buffer activation "x" tensor<16xf32> at 0 bytes 64 live 0 to 5
     %a = program.buffer activation "a" tensor<16xf32> at 64 bytes 64 live 1 to 2
     %b = program.buffer activation "b" tensor<16xf32> at 128 bytes 64 live 2 to 5
@@ -36,7 +36,7 @@ module attributes {program.device = "cuda"} {
 // CHECK-NOT: queue
 // CHECK-NOT: waits
 module {
-  program.program <64 bytes, peak 64> schedule [0, 0] {
+  program.program arena <64 bytes, peak 64> schedule [0, 0] {
     %x = program.buffer activation "x" tensor<16xf32> at 0 bytes 64 live 0 to 1
     program.segment "micro" {
       program.load_input %x

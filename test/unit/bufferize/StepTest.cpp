@@ -216,7 +216,7 @@ TEST_CASE("an evaluation is a program that keeps what the step leaves") {
     Bufferized result(step, evaluation(x + ", " + c, "%c"));
     CHECK(offsets(result.programs()[0]) == "x 0 w 64 c 128 ");
     CHECK(offsets(result.programs()[1]) == "w 64 x 0 c 128 fusion 192 y 0 ");
-    CHECK(result.programs()[0].getArena().getBytes() == 192);
-    CHECK(result.programs()[0].getArena().getPeak() == 192);
+    CHECK(result.programs()[0].getArena()->getBytes() == 192);
+    CHECK(result.programs()[0].getArena()->getPeak() == 192);
   }
 }

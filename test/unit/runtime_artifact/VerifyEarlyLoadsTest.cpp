@@ -34,6 +34,7 @@ TEST_CASE("early loads: during the step before, they disturb nothing") {
   }
   SECTION("in a segment that runs twice") {
     program.add_schedule()->set_slot(1);
+    instruction(plan, Load).add_waits(Multiply); // of the run before
     CHECK_THAT(brokenRule(plan), Contains("expected in the segment that a step runs first, once"));
   }
   SECTION("in a segment that does not run first") {

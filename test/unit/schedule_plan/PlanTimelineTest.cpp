@@ -53,12 +53,12 @@ void run(plan::Program &program, uint32_t segment, uint32_t slot = 0) {
 plan::Plan randomPlan(std::mt19937 &random, uint32_t queues) {
   plan::Plan plan = emptyPlan();
   plan::Program &program = *plan.mutable_programs(0);
-  for (uint32_t s = 0; s < 3; ++s) {
+  for (uint32_t s = 0, number = 0; s < 3; ++s) {
     plan::Segment &segment = *program.add_segments();
-    for (uint32_t count = random() % 12, i = 0; i < count; ++i) {
+    for (uint32_t count = random() % 12, i = 0; i < count; ++i, ++number) {
       std::vector<uint32_t> waits;
-      if (i > 0 && random() % 2)
-        waits.push_back(random() % i);
+      if (random() % 2)
+        waits.push_back(random() % (number + 3)); // some for a run before
       add(segment, double(random() % 1000) * 1e-6, random() % queues, waits);
     }
     for (uint32_t runs = random() % 6; runs > 0; --runs)
@@ -113,13 +113,30 @@ TEST_CASE("instructions begin when their queue and what they wait for permit") {
   add(segment, 2, 0, {});
   add(segment, 1, 0, {1, 2});
   add(segment, 2, 1, {});
-  add(*program.add_segments(), 1, 0, {});
+  plan::Segment &second = *program.add_segments();
+  add(second, 1, 0, {});
+  add(second, 1, 0, {4}); // the last one of queue 1 in the first segment
   run(program, 0);
   run(program, 1);
   for (TimelineForm form : {TimelineForm::Segments, TimelineForm::Full}) {
     const std::vector<double> begins = simulated(timelineOf(plan, form)).begins;
-    CHECK(std::vector<double>(begins.begin(), begins.begin() + 6) ==
-          std::vector<double>{0, 1, 1, 5, 5, 7}); // the last one waits for both queues
+    CHECK(std::vector<double>(begins.begin(), begins.begin() + 7) ==
+          std::vector<double>{0, 1, 1, 5, 5, 6, 7});
+  }
+}
+
+TEST_CASE("a wait is for the latest run before") {
+  for (bool waits : {false, true}) {
+    plan::Plan plan = emptyPlan();
+    plan::Program &program = *plan.mutable_programs(0);
+    plan::Segment &segment = *program.add_segments();
+    add(segment, 1, 0, waits ? std::vector<uint32_t>{1} : std::vector<uint32_t>{});
+    add(segment, 4, 1, {0});
+    for (uint32_t slot : {0, 1, 2})
+      run(program, 0, slot);
+    // The transfers, of 4 seconds, follow one another at once, or after the next computation.
+    for (TimelineForm form : {TimelineForm::Folded, TimelineForm::Full})
+      CHECK(simulated(timelineOf(plan, form)).seconds == (waits ? 15 : 13));
   }
 }
 
@@ -188,8 +205,8 @@ TEST_CASE("ranks of a pipeline meet in their messages") {
   for (TimelineForm form : {TimelineForm::Full, TimelineForm::Folded}) {
     const PlanTimeline found = timelineOf(plan, form);
     CHECK(found.timeline.tasks.size() == 8); // programs that differ are not folded
-    // Rank 0: 0-5, message 5-6, 6-11, message 11-12; rank 1 ends 3 seconds later.
-    CHECK(simulated(found).seconds == 15);
+    // Rank 0: 0-5, message 5-6, 5-10, message 10-11; rank 1 ends 3 seconds later.
+    CHECK(simulated(found).seconds == 14);
   }
   plan.mutable_programs(1)->mutable_schedule()->RemoveLast();
   const Result<Simulation> missing = simulate(timelineOf(plan, TimelineForm::Full).timeline);

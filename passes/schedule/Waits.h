@@ -1,0 +1,44 @@
+// Waits: what each instruction of a program with several queues waits for, and how long transfers
+// are in flight. Plain data.
+#pragma once
+
+#include "runtime/base/Queue.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cleave::schedule {
+
+// Bytes [begin, end) that an instruction accesses.
+struct ByteAccess {
+  int64_t begin = 0, end = 0;
+  bool isWritten = false;
+};
+
+// An instruction in its queue.
+struct QueuedInstruction {
+  uint32_t queue = kComputeQueue; // below kQueues
+  std::vector<ByteAccess> accesses;
+};
+
+// The instructions of a program, numbered over all segments in order.
+struct QueuedProgram {
+  std::vector<std::vector<QueuedInstruction>> segments;
+  std::vector<int64_t> schedule; // the segments that a step runs, in order
+};
+
+// The order of a program's instructions on queues.
+struct QueueOrder {
+  // By instruction: few others, in ascending order, whose latest run before it has to be complete
+  // before it starts (program.proto). They order any two runs that access common bytes, one of them
+  // to write.
+  std::vector<std::vector<int64_t>> waits;
+  // By instruction: the last one of its segment that may run beside it. For those of queue 0, the
+  // instruction itself; for others, the one before the first of queue 0 that starts after they are
+  // complete, or the end of the segment.
+  std::vector<int64_t> until;
+};
+
+QueueOrder orderOf(const QueuedProgram &program);
+
+} // namespace cleave::schedule
