@@ -3,7 +3,7 @@
 // copies and scratch memory are those of the program, and so are the kernels and copies of each op.
 #pragma once
 
-#include "compiler/planner/StepModel.h"
+#include "compiler/planner/model/StepModel.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/LLVM.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/Plan.h"
+#include "compiler/planner/report/Plan.h"
 #include "passes/driver/Options.h"
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"

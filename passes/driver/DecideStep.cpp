@@ -1,8 +1,8 @@
 #include "passes/driver/DecideStep.h"
 
-#include "compiler/planner/ChooseFates.h"
-#include "compiler/planner/FatePins.h"
-#include "compiler/planner/JointMeshes.h"
+#include "compiler/planner/remat/ChooseFates.h"
+#include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/search/JointMeshes.h"
 #include "passes/driver/LeastMemory.h"
 #include "passes/driver/PlanFates.h"
 #include "runtime/base/Units.h"
@@ -184,7 +184,7 @@ private:
   // together with fates, if there are any. Returns the costs on that mesh, which refer to `shared`.
   Result<std::unique_ptr<planner::Costs>>
   repeatAround(const std::vector<planner::JointMesh> &meshes, const cluster::Cluster &shared) {
-    CLEAVE_TRY_ASSIGN(const planner::Plan *base, chooseBase(meshes));
+    CLEAVE_TRY_ASSIGN(const planner::PricedDecisions *base, chooseBase(meshes));
     mesh_ = base ? base->mesh : meshes[0].mesh;
     auto costs = std::make_unique<planner::Costs>(model_, shared, *mesh_);
     if (base)
@@ -309,9 +309,10 @@ private:
 
   // Of the layouts that the meshes suggest, those with the fastest plan by the fates that they
   // need. Null: there are none. The first meshes have the lowest bounds; only these are compared.
-  Result<const planner::Plan *> chooseBase(const std::vector<planner::JointMesh> &meshes) {
+  Result<const planner::PricedDecisions *>
+  chooseBase(const std::vector<planner::JointMesh> &meshes) {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
-    const planner::Plan *best = nullptr;
+    const planner::PricedDecisions *best = nullptr;
     std::pair<int64_t, double> least = {std::numeric_limits<int64_t>::max(), solver::kForbidden};
     for (const planner::JointMesh &mesh : meshes) {
       if (&mesh - meshes.data() >= kBases && best)
@@ -337,7 +338,7 @@ private:
   // Chooses fates for targets around the budget until the realised step just fits. `isAround`: all
   // ops but the repetitions stay as they are in the plan. No op runs again more than `repetitions`
   // times.
-  Status searchFates(planner::Costs &costs, const planner::Plan &plan, bool isAround,
+  Status searchFates(planner::Costs &costs, const planner::PricedDecisions &plan, bool isAround,
                      int repetitions = 1) {
     int64_t target = budget_, fitting = 0, tooLarge = std::numeric_limits<int64_t>::max();
     for (int round = 0; round < kRounds && tooLarge - fitting > budget_ / kFine; ++round) {
@@ -365,8 +366,8 @@ private:
 
   // The network of fates does not know all that a repetition costs. So fates for less memory may
   // lead to a faster plan than those for `target`: they are tried as long as the network says so.
-  Status tryLess(planner::Costs &costs, const planner::Plan &plan, bool isAround, int repetitions,
-                 int64_t target) {
+  Status tryLess(planner::Costs &costs, const planner::PricedDecisions &plan, bool isAround,
+                 int repetitions, int64_t target) {
     for (int round = 0; round < kLessRounds && best_ && target > budget_ / kLess; ++round) {
       target -= budget_ / kLess;
       Result<planner::ChosenFates> chosen =

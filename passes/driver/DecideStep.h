@@ -1,8 +1,8 @@
 // DecideStep: the decisions on a step: what is computed again, and how everything is split.
 //
 // If the fastest plan that keeps everything fits, it is taken. Else layouts and fates are bounded
-// and chosen together on every mesh (compiler/planner/JointMeshes.h), or it is proven that no plan
-// fits on any. For these layouts fates are chosen once more, now with the instants at which
+// and chosen together on every mesh (compiler/planner/search/JointMeshes.h), or it is proven that
+// no plan fits on any. For these layouts fates are chosen once more, now with the instants at which
 // repetitions run (ChooseFates.h), and realised in the step (passes/remat/Realise.h); the
 // repetitions get layouts around the others, and memory is that of the program. The bytes that the
 // choice of fates counts differ from it, so it is repeated with a corrected target, a few times.
@@ -12,7 +12,7 @@
 // keep everything. The fastest plan that fits wins.
 #pragma once
 
-#include "compiler/planner/Planner.h"
+#include "compiler/planner/search/Planner.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"

@@ -1,9 +1,9 @@
 #include "passes/driver/DescribePlan.h"
 
 #include "compiler/analysis/Vocabulary.h"
-#include "compiler/planner/AxisUse.h"
-#include "compiler/planner/FateRemarks.h"
-#include "compiler/planner/ModelWork.h"
+#include "compiler/planner/model/ModelWork.h"
+#include "compiler/planner/report/AxisUse.h"
+#include "compiler/planner/report/FateRemarks.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
 

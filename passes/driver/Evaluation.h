@@ -3,7 +3,7 @@
 // step, so that it works on the same parameters.
 #pragma once
 
-#include "compiler/planner/StepModel.h"
+#include "compiler/planner/model/StepModel.h"
 #include "passes/driver/Compile.h"
 #include "passes/train/TrainOptions.h"
 

@@ -1,6 +1,6 @@
 #include "passes/driver/LeastMemory.h"
 
-#include "compiler/planner/Explain.h"
+#include "compiler/planner/report/Explain.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "passes/driver/PlanFates.h"
 
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/Stores.h"
 #include "passes/driver/Diagnostics.h"

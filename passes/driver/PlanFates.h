@@ -1,7 +1,7 @@
 // PlanFates: the plan of a step in which it is decided what is computed again.
 #pragma once
 
-#include "compiler/planner/Fates.h"
+#include "compiler/planner/remat/Fates.h"
 #include "passes/driver/DecideStep.h"
 
 namespace cleave::driver {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/Fit.h"
+#include "compiler/planner/search/Fit.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"

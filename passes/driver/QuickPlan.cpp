@@ -1,6 +1,6 @@
 #include "passes/driver/QuickPlan.h"
 
-#include "compiler/planner/FatePins.h"
+#include "compiler/planner/remat/FatePins.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "passes/driver/WhatIf.h"
 
-#include "compiler/planner/Meshes.h"
+#include "compiler/planner/choices/Meshes.h"
 #include "passes/driver/WaysOut.h"
 #include "runtime/base/Units.h"
 

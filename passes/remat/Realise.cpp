@@ -2,7 +2,7 @@
 // repetitions themselves stand in their places.
 #include "passes/remat/Realise.h"
 
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Again.h"
 #include "dialects/graph/Step.h"
 #include "passes/fuse/Fuse.h"

@@ -5,7 +5,7 @@
 // from the program; planned memory stays that of the arena.
 #pragma once
 
-#include "compiler/planner/Fates.h"
+#include "compiler/planner/remat/Fates.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 

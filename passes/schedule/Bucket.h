@@ -1,5 +1,5 @@
-// Bucket: joins the all_reduces of each bucket of the plan (compiler/planner/Buckets.h), so that
-// their latency is paid once.
+// Bucket: joins the all_reduces of each bucket of the plan (compiler/planner/network/Buckets.h), so
+// that their latency is paid once.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

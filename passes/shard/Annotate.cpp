@@ -1,6 +1,6 @@
 #include "passes/shard/Annotate.h"
 
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/SignatureEdit.h"
 #include "dialects/graph/Types.h"
 #include "dialects/mesh/MeshDialect.h"

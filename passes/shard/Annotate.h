@@ -2,7 +2,7 @@
 // mesh.sharding, mesh.compute, mesh.stays_gathered), and back.
 #pragma once
 
-#include "compiler/planner/Plan.h"
+#include "compiler/planner/report/Plan.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

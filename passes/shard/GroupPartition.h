@@ -2,7 +2,7 @@
 // of every op inside.
 #pragma once
 
-#include "compiler/planner/StepModel.h"
+#include "compiler/planner/model/StepModel.h"
 #include "passes/shard/BlockOffsets.h"
 
 #include "dialects/graph/Graph.h"

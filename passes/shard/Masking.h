@@ -1,7 +1,8 @@
-// Masking: replaces padding by the neutral element before a reduction (compiler/planner/Padding.h).
+// Masking: replaces padding by the neutral element before a reduction
+// (compiler/planner/choices/Padding.h).
 #pragma once
 
-#include "compiler/planner/Padding.h"
+#include "compiler/planner/choices/Padding.h"
 
 #include "mlir/IR/Builders.h"
 

@@ -1,8 +1,8 @@
 #include "passes/shard/Partition.h"
 
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/LayoutChanges.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/choices/LayoutChanges.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Again.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Step.h"

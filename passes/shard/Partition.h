@@ -4,8 +4,8 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/Decisions.h"
-#include "compiler/planner/StepModel.h"
+#include "compiler/planner/choices/Decisions.h"
+#include "compiler/planner/model/StepModel.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Support/LLVM.h"

@@ -2,7 +2,7 @@
 #include "passes/shard/Plan.h"
 
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/shard/Annotate.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/Planner.h"
+#include "compiler/planner/search/Planner.h"
 
 #include <cstdint>
 #include <string>

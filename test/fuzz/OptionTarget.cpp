@@ -1,6 +1,6 @@
 // Target: texts of command-line options, and sizes in files and options.
 #include "compiler/frontend/step/InputType.h"
-#include "compiler/planner/Planner.h"
+#include "compiler/planner/search/Planner.h"
 #include "dialects/interfaces/Polynomial.h"
 #include "passes/train/TrainOptions.h"
 #include "runtime/base/Units.h"

@@ -1,5 +1,5 @@
 // Target: files of pins.
-#include "compiler/planner/Pins.h"
+#include "compiler/planner/choices/Pins.h"
 #include "test/fuzz/Targets.h"
 
 namespace cleave::fuzz {

@@ -5,6 +5,7 @@ import re
 PLAIN_COMPILER = ("compiler/cluster/", "compiler/cost/", "compiler/schedule/", "compiler/solver/")
 PLAIN_HEADERS = tuple(f"dialects/interfaces/{n}.h" for n in ("Polynomial", "Sharding", "FactorRule"))
 MLIR = ("mlir/", "llvm/", "mlir-c/", "llvm-c/")
+IR = ("dialects/graph/", "dialects/mesh/", "dialects/program/")
 
 # (includer, forbidden, exceptions, the rule in words)
 WALLS = [
@@ -16,6 +17,7 @@ WALLS = [
     (("runtime/", "dialects/", "compiler/", "passes/"), ("tools/",), (), "nothing depends on tools"),
     (PLAIN_COMPILER, MLIR + ("passes/",), (), "the planner's algorithms are plain C++"),
     (PLAIN_COMPILER, ("dialects/",), PLAIN_HEADERS, "they use only the plain headers of the dialects"),
+    (("compiler/planner/",), MLIR + IR, ("compiler/planner/model/ReadStep.",), "only the planner's reader of the step sees the IR"),
     (PLAIN_HEADERS, MLIR, (), "the plain headers are used without MLIR"),
     (("tools/",), ("passes/",), ("passes/driver/", "tools/cleave-opt/"),
      "only cleave-opt runs passes directly, other tools use the driver"),

@@ -1,8 +1,9 @@
-"""The share of a folder's sources with a test of their name (X.cpp, XTest.cpp): it may rise, but not fall."""
+"""The share of a folder's sources with a test of their name: it may rise, but not fall. The test of X.cpp or of
+room/X.cpp is XTest.cpp or room/XTest.cpp in the suite."""
 
 import os
 
-# Folder -> the suite with its tests, and the least share of its sources that have one, in percent.
+# Folder -> the suite with its tests, and the least share of its sources that have one, in percent. Folders below count, too.
 SHARES = {
     "compiler/planner": ("test/unit/planner", 64),
     "compiler/solver": ("test/unit/solver", 100),
@@ -16,8 +17,8 @@ def tested(tree, folder):
     """The sources of a folder with a test of their name, and those without."""
     suite, _ = SHARES[folder]
     files = set(tree.files)
-    sources = [f for f in tree.files if os.path.dirname(f) == folder and f.endswith(".cpp")]
-    has = {f for f in sources if f"{suite}/{os.path.basename(f).removesuffix('.cpp')}Test.cpp" in files}
+    sources = [f for f in tree.files if f.startswith(f"{folder}/") and f.endswith(".cpp")]
+    has = {f for f in sources if f"{suite}{f.removeprefix(folder).removesuffix('.cpp')}Test.cpp" in files}
     return [f for f in sources if f in has], [f for f in sources if f not in has]
 
 

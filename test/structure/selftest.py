@@ -73,6 +73,12 @@ class Structure(unittest.TestCase):
         self.check({"compiler/solver/A.cpp": '// a\n#include "dialects/interfaces/Sharding.h"\n'
                                              '#include "dialects/graph/Graph.h"\n'}, "graph/Graph.h")
 
+    def test_only_the_reader_of_the_step_sees_the_ir(self):
+        text = '// a\n#include "llvm/ADT/STL.h"\n#include "dialects/graph/Graph.h"\n'
+        files = {f"compiler/planner/{f}/README.md": "what it is\n" for f in ("model", "network")}
+        self.check({**files, "compiler/planner/model/ReadStep.h": text, "compiler/planner/network/Costs.h": text},
+                   "network/Costs.h: includes llvm/ADT/STL.h, but only", "network/Costs.h: includes dialects/graph/Graph.h, but only")
+
     def test_plain_headers_stay_plain(self):
         self.check({"dialects/interfaces/Sharding.h": '// a\n#include "llvm/ADT/STL.h"\n'}, "plain headers")
 

@@ -1,7 +1,7 @@
 #include "test/fuzz/programs/ProgramCase.h"
 
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Step.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"

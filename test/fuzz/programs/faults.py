@@ -27,7 +27,7 @@ FAULTS = [
     Fault("a swapped operand", [("passes/codegen/nest/GroupEmitter.cpp",
          "  Value result;\n  if (auto pow",
          "  if (isa<graph::RemOp>(op))\n    std::swap(operands[0], operands[1]);\n  Value result;\n  if (auto pow")], "fuzz-kernels"),
-    Fault("a missing mask on padding", [("compiler/planner/Padding.cpp",
+    Fault("a missing mask on padding", [("compiler/planner/choices/Padding.cpp",
          "            size % mesh.ranksAlong(axes[f]))", "            size % mesh.ranksAlong(axes[f]) > 1)")], "fuzz-programs"),
     Fault("a stale buffer", [("passes/bufferize/StepLowering.cpp",
          "bufferLastUse_.lookup(view.buffer) <= position_.lookup(op);",

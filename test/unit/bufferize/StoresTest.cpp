@@ -1,6 +1,6 @@
 // The stores that the planner sees are the buffers of the program.
 #include "passes/bufferize/Stores.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/schedule/Order.h"

@@ -2,10 +2,10 @@
 // are realised in the step, the layouts of the realised step are solved exactly, and the memory is
 // that of the program.
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/Decide.h"
-#include "compiler/planner/JointBound.h"
-#include "compiler/planner/Planner.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
+#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/remat/JointBound.h"
+#include "compiler/planner/search/Planner.h"
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/Stores.h"
 #include "passes/driver/Compile.h"

@@ -1,6 +1,6 @@
 // What never makes a plan worse, on five models: a finer mesh, more memory, and choosing layouts
 // and repetitions together instead of one after the other.
-#include "compiler/planner/Meshes.h"
+#include "compiler/planner/choices/Meshes.h"
 #include "passes/driver/Compile.h"
 #include "test/unit/driver/Models.h"
 

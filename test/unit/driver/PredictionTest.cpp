@@ -2,7 +2,7 @@
 // instructions' predicted seconds, for whole models.
 #include "compiler/artifact/ExportPlan.h"
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/Plan.h"
+#include "compiler/planner/report/Plan.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/Predict.h"

@@ -1,5 +1,5 @@
 // Plans for less and less memory: what is planned is allocated, and less memory is never faster.
-#include "compiler/planner/AxisUse.h"
+#include "compiler/planner/report/AxisUse.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/PlanFates.h"
 #include "runtime/base/FileWriter.h"

@@ -1,7 +1,7 @@
 // Storage of parameters under a budget: a gathered parameter is kept for the backward pass where
 // memory is ample, and gathered again where it binds.
-#include "compiler/planner/LayoutChanges.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/choices/LayoutChanges.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Step.h"
 #include "passes/driver/Compile.h"
 #include "runtime/base/FileWriter.h"

@@ -1,7 +1,7 @@
 // The printed bound against the best plan of the full enumeration, where networks list few choices.
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/Planner.h"
-#include "compiler/planner/Refine.h"
+#include "compiler/planner/search/Planner.h"
+#include "compiler/planner/search/Refine.h"
 #include "test/unit/planner/RandomStep.h"
 
 #include <catch2/catch.hpp>

@@ -2,8 +2,8 @@
 // publishes (Beaumont et al.): a chain becomes a step, fates are chosen for it, and the sequence
 // that they lead to is replayed by the rules of the chain.
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/ChooseFates.h"
-#include "compiler/planner/Planner.h"
+#include "compiler/planner/remat/ChooseFates.h"
+#include "compiler/planner/search/Planner.h"
 #include "runtime/base/Json.h"
 
 #include <catch2/catch.hpp>

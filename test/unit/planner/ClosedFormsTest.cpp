@@ -1,5 +1,5 @@
 // Plans whose form or price is known without a solver.
-#include "compiler/planner/Costs.h"
+#include "compiler/planner/network/Costs.h"
 #include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
 

@@ -1,7 +1,7 @@
 // The strategies that Colossal-Auto enumerates per op on two axes of two ranks (S0: split along
 // axis 0, S01: along both, R: replicated): each of them is among the choices of an op here.
-#include "compiler/planner/Choices.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/choices/Choices.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "passes/decompose/Decompose.h"
 #include "test/unit/graph_text/GraphText.h"
 #include "test/unit/planner/Facts.h"

@@ -1,6 +1,6 @@
 #include "test/unit/planner/Facts.h"
 
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "test/unit/graph_text/GraphText.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Steps, machines and files of facts for tests against results of other systems.
 #pragma once
 
-#include "compiler/planner/Planner.h"
+#include "compiler/planner/search/Planner.h"
 #include "runtime/base/Json.h"
 
 #include <string>

@@ -1,7 +1,7 @@
 // Random small training steps as plain data, for tests of the planner's numbers.
 #pragma once
 
-#include "compiler/planner/StepModel.h"
+#include "compiler/planner/model/StepModel.h"
 
 #include <random>
 

@@ -1,7 +1,7 @@
 #include "test/unit/planner/TrainingStep.h"
 
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "test/unit/graph_text/GraphText.h"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // The training step of a perceptron with two weights, of any size, for the planner's tests.
 #pragma once
 
-#include "compiler/planner/Planner.h"
+#include "compiler/planner/search/Planner.h"
 
 #include <string>
 

@@ -4,7 +4,7 @@
 #include "compiler/cluster/Presets.h"
 #include "compiler/interpret/Interpret.h"
 #include "compiler/interpret/Ranks.h"
-#include "compiler/planner/ReadStep.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/shard/Annotate.h"
 #include "test/unit/graph_text/GraphText.h"

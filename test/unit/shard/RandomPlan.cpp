@@ -1,6 +1,6 @@
 #include "test/unit/shard/RandomPlan.h"
 
-#include "compiler/planner/Costs.h"
+#include "compiler/planner/network/Costs.h"
 
 #include <cmath>
 

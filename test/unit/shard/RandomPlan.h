@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/Plan.h"
+#include "compiler/planner/report/Plan.h"
 
 #include <random>
 

@@ -1,0 +1,127 @@
+// Pins: restrictions of the plan by the user: a named recipe, or rules by name from a JSON file. A
+// recipe is a preference: choices that contradict it are dropped unless none would remain. A rule
+// is binding.
+//
+//   dp        samples are split over all axes; parameters and states are replicated
+//   zero1     dp, but each rank updates only its part of a parameter and keeps only that part of
+//             the optimizer state
+//   zero2     zero1, and each rank receives only its part of the reduced gradients
+//   zero3     zero2, and parameters are stored split and gathered for use
+//   fsdp      zero3, with every parameter split along its first dim and gathered again for the
+//             backward pass, as PyTorch's fully_shard does
+//   hsdp      fsdp along the axis `shard` (else the last axis), dp along the others; without a mesh
+//             `shard` spans the ranks of a node, and `replicate` the nodes
+//   megatron  along the axis `tp` (else the last axis) weights are split by columns or rows and
+//             embeddings by words; along the other axes samples are split
+//
+//   full-recompute       what crosses the boundaries of blocks is kept for the backward pass, all
+//                        between is computed again (Fates.h)
+//   selective-recompute  what is cheap per byte and reads kept values is computed again
+//   no-recompute         everything is kept
+//   sharding-first       layouts are those that are best without a limit of memory; only what is
+//                        computed again is chosen for the budget
+//
+// A recipe for layouts and one for recomputation can be joined by a comma: `zero3,full-recompute`.
+//
+// A file: {"pins": [{"name": "blocks.*.fc.weight", "layout": [[], ["tp"]], "use": [[], []]}, …]}:
+// the layout between steps of arguments whose name matches the glob, and (for parameters; default:
+// the same) the layout for use. With "op" instead of "name": the layout of the op's first result.
+// Where rules name an axis and the planner chooses the mesh, its axes are `dp`, the first one, and
+// `tp`, whatever they split. Only `dp` can be named: not all meshes that are tried have two axes.
+// {"op": "blocks.*.fc", "recompute": "again"} or "keep": the fate of the op's results.
+// {"name": "blocks.*", "gathered": "keep"} or "again": whether parameters that are gathered for use
+// stay gathered from the forward to the backward pass.
+#pragma once
+
+#include "compiler/planner/choices/Choices.h"
+#include "compiler/planner/model/Batch.h"
+#include "runtime/base/Status.h"
+
+namespace cleave::planner {
+
+// The named recipes; None: no recipe.
+enum class Recipe { None, Dp, Zero1, Zero2, Zero3, Fsdp, Hsdp, Megatron };
+
+// The recipes for recomputation; Free: the planner decides.
+enum class Recompute { Free, Full, Selective, None, ShardingFirst };
+
+// One rule of a file on recomputation.
+struct FatePin {
+  std::string op; // glob on names of ops
+  bool again = false;
+};
+
+// One rule of a file on parameters that are gathered.
+struct GatherPin {
+  std::string name; // glob on names of arguments
+  bool keep = false;
+};
+
+// One rule of a file; layouts as axis names per dim.
+struct NamePin {
+  std::string name, op; // globs on names of arguments or of ops; one of them is empty
+  std::vector<std::vector<std::string>> layout;
+  std::optional<std::vector<std::vector<std::string>>> use; // nothing: as `layout`
+};
+
+// A recipe or a list of rules, applied as a filter to choices.
+class Pins {
+public:
+  Pins() = default;
+
+  // `text` is the name of a recipe, or of two, empty for no pins, or else the path of a JSON file.
+  // User errors: an unknown recipe that is not a file; two recipes of one sort; a malformed rule,
+  // with its number and content.
+  static Result<Pins> parse(const std::string &text);
+  static Result<Pins> fromJson(const std::string &json);
+  static Pins ofRecipe(Recipe recipe);
+  static Pins ofRules(std::vector<NamePin> rules);
+
+  Recipe recipe() const { return recipe_; }
+  Recompute recompute() const { return recompute_; }
+  const std::vector<FatePin> &fateRules() const { return fateRules_; }
+  // Whether any pin restricts layouts.
+  bool restrictsLayouts() const {
+    return recipe_ != Recipe::None || !rules_.empty() || !gatherRules_.empty();
+  }
+  // The recipe's name or the file's path, for messages; empty without pins.
+  const std::string &name() const { return name_; }
+  // The recipe's mesh for a number of ranks, used if the user gives none; nothing without a recipe.
+  // `nodeRanks`: ranks of one node.
+  std::optional<Mesh> defaultMesh(int64_t ranks, int64_t nodeRanks) const;
+
+  // Whether a rule names an axis.
+  bool namesAxis() const;
+  // A user error if a rule names an axis that the mesh does not have, matches nothing, or
+  // contradicts another one.
+  Status check(const StepModel &model, const Mesh &mesh) const;
+
+  // Finds the batch of the step; must be called before restrictOp and restrictArgument.
+  void prepare(const StepModel &model) { batch_ = findBatch(model); }
+  // Drops the choices of an op that contradict the pins; under a rule none may remain.
+  void restrictOp(const StepModel &model, int op, const Mesh &mesh,
+                  std::vector<OpChoice> &choices) const;
+  // Ops that are alike keep the same choices if these numbers are equal.
+  std::vector<int64_t> restrictionOf(const StepModel &model, int op) const;
+  // The rule that binds the argument; null if there is none.
+  const NamePin *ruleFor(const StepModel &model, int argument) const;
+  // Drops the choices of an argument that contradict the recipe; a rule on its layout replaces them
+  // all by the pinned one. Of several rules on gathering the last one holds.
+  void restrictArgument(const StepModel &model, int argument, const Mesh &mesh,
+                        std::vector<ArgumentChoice> &choices) const;
+
+private:
+  Result<bool> readRecipes(const std::string &text);
+  void restrictLayouts(const StepModel &model, int argument, const Mesh &mesh,
+                       std::vector<ArgumentChoice> &choices) const;
+
+  Recipe recipe_ = Recipe::None;
+  Recompute recompute_ = Recompute::Free;
+  std::vector<FatePin> fateRules_;
+  std::vector<GatherPin> gatherRules_;
+  std::string name_;
+  std::vector<NamePin> rules_;
+  Batch batch_;
+};
+
+} // namespace cleave::planner

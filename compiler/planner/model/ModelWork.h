@@ -1,0 +1,17 @@
+// ModelWork: the products that a step has to compute under every plan, for the model FLOPs
+// utilization (MFU).
+#pragma once
+
+#include "compiler/cluster/Cluster.h"
+#include "compiler/planner/model/StepModel.h"
+
+namespace cleave::planner {
+
+struct ModelWork {
+  double flops = 0;       // of products, convolutions and attention, each once; no repetitions
+  double peakSeconds = 0; // in which one device would compute them at its peak rates; 0: not known
+};
+
+ModelWork modelWork(const StepModel &model, const cluster::Cluster &cluster);
+
+} // namespace cleave::planner

@@ -1,0 +1,73 @@
+// PlanProblem: the step on one mesh as a solver::Problem.
+//
+// Nodes: one per op, whose choices are its strategies; one per argument that several ops share,
+// whose choices are its layouts. An optimizer state that only its update reads has no node: it
+// lives in the layout that its update wants (ZeRO-1 is a split update and nothing else). Edges:
+// seconds of layout changes between producer and reader, and from a parameter's new value to the
+// layout of the parameter. Where choices are many, a node lists only some of them and has a rest
+// for the others (Rest.h). Memory: the stores of the step (StepModel::stores), each at the size of
+// the local block that it holds, and the copies and the packing of layout changes of results and of
+// gathered arguments.
+//
+// Ops of one part of the step that read a value in the same other layout share the layout change,
+// since the partitioner emits it once: where several readers can, a node between producer and
+// readers chooses the layout that is read. Changes to two different layouts are counted separately.
+// Where there is a budget, such nodes stand behind all values that matter, and count the memory of
+// copies (CopyMemory.h).
+#pragma once
+
+#include "compiler/planner/network/OpKinds.h"
+#include "compiler/solver/Problem.h"
+
+namespace cleave::planner {
+
+// A node that chooses the layout in which the readers of a value in one part of the step find it.
+struct CopyNode {
+  int value = 0;
+  Part part = Part::Forward;
+  int node = 0;                       // of the problem
+  std::vector<Sharding> layouts = {}; // by choice
+};
+
+// The cost network of a step, and what its nodes and choices stand for.
+struct PlanProblem {
+  solver::Problem problem;                                  // node i < number of ops is op i
+  std::vector<std::shared_ptr<const OpKind>> kinds;         // per op
+  std::vector<std::vector<Need>> needs;                     // per op, one per usage of its node
+  size_t kindCount = 0;                                     // distinct ones
+  std::vector<int> argumentNode;                            // per argument its node, or -1
+  std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node
+  std::vector<PinEffect> argumentPinEffects;                // per argument
+  std::map<int, Rest> rests;                                // of the nodes that have one
+  std::vector<CopyNode> copies;                             // by value
+
+  // The choices of the op's node.
+  const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }
+};
+
+// A budget that does not bind: more than any step needs; sums of a few of it do not overflow.
+inline constexpr int64_t kUnlimitedBytes = int64_t(1) << 60;
+
+class NetworkBuilder;
+
+// Builds the networks of the step of `costs` on its mesh, with lists that grow. `memoryBytes`:
+// budget of one rank. Keeps references to the constructor's arguments.
+class ProblemBuilder {
+public:
+  ProblemBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes);
+  ~ProblemBuilder();
+
+  // Infeasible if the pins leave an op or argument without choices; the message names it.
+  Result<PlanProblem> build(const Listing &listing);
+
+private:
+  const Costs &costs_;
+  const Pins &pins_;
+  std::unique_ptr<NetworkBuilder> builder_;
+};
+
+// A single network of a ProblemBuilder.
+Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
+                                 const Listing &listing = {});
+
+} // namespace cleave::planner

@@ -1,0 +1,50 @@
+#include "compiler/planner/network/PricedDecisions.h"
+
+#include "compiler/planner/choices/LayoutChanges.h"
+#include "compiler/planner/network/Buckets.h"
+
+namespace cleave::planner {
+
+// Of the op's kernels, and of the copy behind its producer.
+static double secondsOf(const Costs &costs, const Decisions &decisions, const Op &op,
+                        const OpChoice &choice) {
+  double seconds = costs.kernels(op, choice);
+  if (op.copiesBehindProducer) {
+    const int maker = costs.model().values[op.operands[0]].producer;
+    const OpChoice made = choiceOf(costs.model().ops[maker], decisions.ops[maker]);
+    seconds += costs.copyBehind(made, op, choice);
+  }
+  return seconds;
+}
+
+double secondsOf(Costs &costs, const Decisions &decisions) {
+  const StepModel &model = costs.model();
+  double seconds = 0;
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    seconds += secondsOf(costs, decisions, model.ops[i], choiceOf(model.ops[i], decisions.ops[i]));
+  for (size_t i = 0; i < model.arguments.size(); ++i)
+    seconds += costs.replacement(model.arguments[i], decisions.arguments[i].storage);
+  for (const LayoutChange &change : layoutChanges(model, decisions))
+    seconds +=
+        static_cast<double>(change.times) * costs.reshard(change.value, change.from, change.to);
+  return seconds - savedByBuckets(costs, decisions);
+}
+
+std::vector<Holding> holdingsOf(const PlanProblem &network, const std::vector<int> &choices) {
+  std::vector<Holding> holdings;
+  for (size_t v = 0; v < network.problem.nodes.size(); ++v) {
+    const solver::Node &node = network.problem.nodes[v];
+    const bool isOp = v < network.needs.size();
+    for (size_t u = 0; u < node.usages.size(); ++u) {
+      const Span span{node.usages[u].begin, node.usages[u].end};
+      const int64_t bytes = node.choices[choices[v]].bytes[u];
+      const bool isResult = isOp && network.needs[v][u].kind == Need::Kind::Home;
+      if (bytes > 0 && span.begin < span.end)
+        holdings.push_back({node.name, isOp ? static_cast<int>(v) : -1,
+                            isResult ? network.needs[v][u].index : -1, span, bytes});
+    }
+  }
+  return holdings;
+}
+
+} // namespace cleave::planner

@@ -1,0 +1,269 @@
+#include "compiler/planner/remat/ChooseFates.h"
+
+#include "compiler/planner/choices/LayoutChanges.h"
+#include "compiler/planner/remat/FateChoices.h"
+#include "runtime/base/Units.h"
+
+namespace cleave::planner {
+
+double secondsAgain(Costs &costs, const Decisions &decisions, int index) {
+  const StepModel &model = costs.model();
+  Op op = model.ops[index];
+  // A group that a product computes (passes/bufferize/ProductBias.h) has a kernel where it runs
+  // again without the product, which has two readers then.
+  op.hasKernel |= op.group != nullptr;
+  const OpChoice choice = choiceOf(op, decisions.ops[index]);
+  double seconds = costs.kernels(op, choice);
+  double changes = costs.resolve(op, choice);
+  for (size_t i = 0; i < op.operands.size(); ++i)
+    changes +=
+        costs.reshard(op.operands[i], homeOf(model, decisions, op.operands[i]), choice.operands[i]);
+  return seconds + static_cast<double>(op.repeats) * changes;
+}
+
+namespace {
+
+class FateNetwork {
+public:
+  FateNetwork(Costs &costs, const PricedDecisions &whole, const FateChoices &fates,
+              int64_t memoryBytes, int repetitions)
+      : costs_(costs), model_(costs.model()), whole_(whole), repetitions_(repetitions),
+        fates_(fates) {
+    problem_.name = "fates";
+    problem_.spaces = {{"device", memoryBytes}};
+  }
+
+  solver::Problem build() {
+    for (const OpenOp &open : fates_.ops())
+      addNode(open);
+    addOthers();
+    for (const OpenOp &reader : fates_.ops())
+      for (int input : fates_.inputs(reader))
+        addEdge(reader, *fates_.find(input));
+    return std::move(problem_);
+  }
+
+  Fates fatesOf(const std::vector<int> &choices) const {
+    Fates fates = keepAll(model_);
+    for (size_t i = 0; i < fates_.ops().size(); ++i) {
+      const OpenOp &open = fates_.ops()[i];
+      const FateChoice &choice = open.choices[choices[i]];
+      const std::vector<int64_t> repetitions = fates_.repetitionsOf(open, choice);
+      fates.again[open.op] = !repetitions.empty();
+      if (choice.isPartial)
+        fates.kept[open.op] = *open.partial;
+      if (repetitions_ > 1)
+        for (int64_t tick : repetitions)
+          fates.places[open.op].push_back(fates_.readerAt(tick));
+    }
+    normalise(model_, fates);
+    return fates;
+  }
+
+private:
+  // -- nodes --------------------------------------------------------------------------------------
+
+  int64_t storedBytes(const OpenOp &open, int result) const {
+    return planner::storedBytes(model_.values[model_.ops[open.op].results[result]],
+                                whole_.ops[open.op].results[result], whole_.mesh);
+  }
+  // The bytes of all results of the op.
+  int64_t bytesOf(const OpenOp &open) const {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < model_.ops[open.op].results.size(); ++i)
+      bytes += storedBytes(open, static_cast<int>(i));
+    return bytes;
+  }
+  // Those that a choice holds. For longer than the decisions keep any, it holds all.
+  int64_t bytesOf(const OpenOp &open, const FateChoice &choice) const {
+    const bool isAsPlanned = open.keptBytes > 0 && choice.until() <= fates_.tickOf(open.lastRead);
+    return isAsPlanned ? open.keptBytes : bytesOf(open);
+  }
+
+  // The bytes of the results that are in memory from an instant on during a life: those that other
+  // repetitions may read, and others until they are read for the last time.
+  int64_t bytesDuring(const OpenOp &open, const Span &life, int64_t tick) const {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < open.reads.size(); ++i) {
+      auto isToCome = [&](const Span &read) {
+        return fates_.instantOf(life.begin) <= read.begin && fates_.tickOf(read.end) <= life.end &&
+               tick < fates_.tickOf(read.end);
+      };
+      if (fates_.isReadForward(open, static_cast<int>(i)) ||
+          std::any_of(open.reads[i].begin(), open.reads[i].end(), isToCome))
+        bytes += storedBytes(open, static_cast<int>(i));
+    }
+    return bytes;
+  }
+
+  // Those that wait for the slot, from which the others are computed.
+  int64_t keptBytes(const OpenOp &open, const FateChoice &choice) const {
+    int64_t bytes = 0;
+    if (choice.isPartial)
+      for (int result : *open.partial)
+        bytes += storedBytes(open, result);
+    return std::min(bytes, bytesOf(open, choice));
+  }
+
+  // Those of them that no op of the forward part reads, while others of the op are read there: when
+  // the op has run they are there only if they are kept.
+  int64_t bytesBefore(const OpenOp &open, const FateChoice &choice) const {
+    if (!choice.lives.empty() && choice.lives[0].begin == fates_.tickOf(open.forwardEnd))
+      return open.outsideBytes;
+    int64_t bytes = 0;
+    if (choice.isPartial)
+      for (int result : *open.partial)
+        bytes += fates_.isReadForward(open, result) ? 0 : storedBytes(open, result);
+    return bytes;
+  }
+
+  // The usages of a node: its intervals, cut at all instants at which a choice begins or ends.
+  void addNode(const OpenOp &open) {
+    const Span before = {fates_.tickOf(model_.ops[open.op].runs.end),
+                         fates_.tickOf(open.forwardEnd)};
+    std::vector<int64_t> cuts = {before.end};
+    if (open.outsideBytes > 0)
+      cuts.push_back(before.begin);
+    for (const FateChoice &choice : open.choices)
+      for (const Span &life : choice.lives)
+        cuts.insert(cuts.end(), {life.begin, life.end});
+    if (repetitions_ > 1)
+      for (const std::vector<Span> &reads : open.reads)
+        for (const Span &read : reads)
+          cuts.push_back(fates_.tickOf(read.end));
+    std::sort(cuts.begin(), cuts.end());
+    cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+    solver::Node node{model_.ops[open.op].name, {}, {}};
+    for (size_t i = 0; i + 1 < cuts.size(); ++i)
+      node.usages.push_back({cuts[i], cuts[i + 1], 0});
+    const double again = secondsAgain(costs_, whole_, open.op);
+    for (const FateChoice &choice : open.choices) {
+      const int64_t bytes = bytesOf(open, choice), kept = keptBytes(open, choice);
+      std::vector<int64_t> held;
+      for (const solver::Usage &usage : node.usages) {
+        held.push_back(usage.end <= before.end       ? bytesBefore(open, choice)
+                       : usage.end <= choice.until() ? kept
+                                                     : 0);
+        for (const Span &life : choice.lives)
+          if (life.begin <= usage.begin && usage.end <= life.end)
+            held.back() = repetitions_ > 1 ? bytesDuring(open, life, usage.begin) : bytes;
+      }
+      const size_t repetitions = fates_.repetitionsOf(open, choice).size();
+      node.choices.push_back({"", again * static_cast<double>(repetitions), std::move(held)});
+    }
+    problem_.nodes.push_back(std::move(node));
+  }
+
+  // What the decisions hold apart from the results of open ops behind their readers in the forward
+  // part.
+  void addOthers() {
+    for (const Holding &holding : whole_.holdings) {
+      int64_t end = holding.span.end;
+      if (const OpenOp *open = holding.result < 0 ? nullptr : fates_.find(holding.op))
+        end = std::min(end, fates_.isReadForward(*open, holding.result)
+                                ? open->forwardEnd
+                                : model_.ops[open->op].runs.end);
+      if (holding.span.begin < end)
+        problem_.nodes.push_back({holding.name,
+                                  {{fates_.tickOf(holding.span.begin), fates_.tickOf(end), 0}},
+                                  {{"", 0, {holding.bytes}}}});
+    }
+  }
+
+  // -- edges --------------------------------------------------------------------------------------
+
+  // Whether the reader reads no results of the source but those that may be kept alone.
+  bool readsPartial(const OpenOp &reader, const OpenOp &source) const {
+    if (!source.partial)
+      return false;
+    for (int operand : model_.ops[reader.op].operands) {
+      const Value &value = model_.values[sourceOf(model_, operand)];
+      if (value.producer == source.op && !source.isPartial(value.result))
+        return false;
+    }
+    return true;
+  }
+
+  // An op that runs again must find its operand in memory, unless it computes without it.
+  void addEdge(const OpenOp &reader, const OpenOp &source) {
+    std::vector<double> cost;
+    const bool isPartial = readsPartial(reader, source);
+    bool isAlwaysFree = true;
+    for (const FateChoice &a : reader.choices) {
+      const std::vector<int64_t> runs = fates_.repetitionsOf(reader, a);
+      const bool isFree = runs.empty() || (a.isPartial && !reader.needsOperands);
+      for (const FateChoice &b : source.choices) {
+        auto isThere = [&](int64_t tick) {
+          return tick < fates_.tickOf(source.forwardEnd) || b.holds(tick) ||
+                 (b.isPartial && isPartial && tick < b.until());
+        };
+        const bool isAllowed = isFree || std::all_of(runs.begin(), runs.end(), isThere);
+        cost.push_back(isAllowed ? 0 : solver::kForbidden);
+        isAlwaysFree &= isAllowed;
+      }
+    }
+    if (!isAlwaysFree)
+      problem_.edges.push_back({fates_.numberOf(reader), fates_.numberOf(source), std::move(cost)});
+  }
+
+  Costs &costs_;
+  const StepModel &model_;
+  const PricedDecisions &whole_;
+  const int repetitions_;    // how often an op may run again at most
+  const FateChoices &fates_; // the nodes have the numbers of its ops
+  solver::Problem problem_;
+};
+
+// How many slots ops share, where all slots are too many: several numbers are tried, since the
+// solver finds solutions in tight memory only in small networks, and not in all of them.
+constexpr size_t kShared[] = {2, 4, 6, 8};
+
+} // namespace
+
+// Whether other fates are better: they fit and are faster, or come closer to fitting.
+static bool isBetter(const ChosenFates &other, const ChosenFates &than) {
+  if (other.isFitting != than.isFitting)
+    return other.isFitting;
+  return other.isFitting ? other.seconds < than.seconds : other.peakBytes < than.peakBytes;
+}
+
+static Result<ChosenFates> choose(Costs &costs, const PricedDecisions &whole,
+                                  const FateChoices &choices, int64_t memoryBytes,
+                                  const solver::SolveOptions &limits, int repetitions) {
+  FateNetwork network(costs, whole, choices, memoryBytes, repetitions);
+  solver::Problem problem = network.build();
+  CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem, limits));
+  ChosenFates chosen;
+  if (!solution.isFound() && !solution.infeasibility.smallestBudget.empty()) {
+    chosen.isFitting = false;
+    problem.spaces[0].budget = solution.infeasibility.smallestBudget[0];
+    CLEAVE_TRY_ASSIGN(solution, solver::solve(problem, limits));
+  }
+  if (!solution.isFound())
+    return Status::infeasible("no choice of what is computed again was found that fits into ",
+                              bytesText(memoryBytes));
+  chosen.fates = network.fatesOf(solution.choices);
+  chosen.seconds = solution.cost;
+  chosen.peakBytes = solution.peaks.empty() ? 0 : solution.peaks[0].bytes;
+  return chosen;
+}
+
+Result<ChosenFates> chooseFates(Costs &costs, const PricedDecisions &whole,
+                                const ForcedFates &forced, int64_t memoryBytes,
+                                const solver::SolveOptions &limits, int repetitions) {
+  const FateChoices all(costs.model(), whole, forced, repetitions, 0);
+  if (all.isSmall())
+    return choose(costs, whole, all, memoryBytes, limits, repetitions);
+  Result<ChosenFates> best = Status::infeasible("");
+  for (size_t shared : kShared) {
+    const FateChoices choices(costs.model(), whole, forced, repetitions, shared);
+    Result<ChosenFates> chosen = choose(costs, whole, choices, memoryBytes, limits, repetitions);
+    if (!chosen && chosen.status().kind() != StatusKind::Infeasible)
+      return chosen;
+    if (!best || (chosen && isBetter(*chosen, *best)))
+      best = std::move(chosen);
+  }
+  return best;
+}
+
+} // namespace cleave::planner

@@ -1,0 +1,479 @@
+// Fates as functions of strategies and prices, and the lives of contents.
+#include "compiler/planner/remat/JointNetwork.h"
+
+#include "compiler/planner/remat/PartOfGroup.h"
+
+#include <algorithm>
+
+namespace cleave::planner {
+
+static bool any(const std::vector<bool> &flags) {
+  return std::find(flags.begin(), flags.end(), true) != flags.end();
+}
+
+JointNetwork::JointNetwork(Costs &costs, const PlanProblem &kept, const ForcedFates &forced)
+    : costs_(costs), model_(costs.model()), kept_(kept), forced_(forced),
+      reads_(model_.values.size()), hasHome_(model_.values.size(), false),
+      ofProducts_(model_.values.size()), firstBehind_(model_.ops.size(), kNever),
+      nodes_(kept_.problem.nodes.size()), priced_(kept_.problem) {
+  findReads();
+  findBlocks();
+  for (size_t v = 0; v < nodes_.size(); ++v)
+    if (v < model_.ops.size())
+      addFates(static_cast<int>(v));
+    else
+      addOther(static_cast<int>(v));
+  findUntil();
+  for (solver::Node &node : priced_.nodes)
+    node.usages.clear();
+  for (solver::Edge &edge : priced_.edges)
+    if (isDroppable(edge))
+      edge.cost = solver::CostTable(std::vector<double>(edge.cost.size(), 0.0));
+}
+
+const solver::Problem &JointNetwork::priced(double price, int64_t instant) {
+  setShares(price, instant);
+  for (size_t v = 0; v < nodes_.size(); ++v) {
+    const std::vector<int64_t> bytes = bytesAt(v, instant);
+    std::vector<solver::Choice> choices(priced_.nodes[v].choices.size());
+    for (size_t c = 0; c < choices.size(); ++c)
+      choices[c].cost = bestFate(v, c, price, bytes).first;
+    priced_.nodes[v].choices = std::move(choices);
+  }
+  return priced_;
+}
+
+int64_t JointNetwork::bytesOf(const std::vector<int> &choices, double price, int64_t instant) {
+  int64_t sum = 0;
+  for (size_t v = 0; v < nodes_.size(); ++v) {
+    const std::vector<int64_t> bytes = bytesAt(v, instant);
+    const int fate = bestFate(v, choices[v], price, bytes).second;
+    sum += bytes[fate * priced_.nodes[v].choices.size() + choices[v]];
+  }
+  return sum;
+}
+
+int64_t JointNetwork::fullest(const std::vector<int> &choices) const {
+  return fullest(choices, std::vector<int>(nodes_.size(), 0));
+}
+
+int64_t JointNetwork::fullest(const std::vector<int> &choices, double price, int64_t instant) {
+  std::vector<int> fates;
+  for (size_t v = 0; v < nodes_.size(); ++v)
+    fates.push_back(bestFate(v, choices[v], price, bytesAt(v, instant)).second);
+  return fullest(choices, fates);
+}
+
+double JointNetwork::worstSeconds() {
+  double sum = 0;
+  auto keepFinite = [](double &most, double seconds) {
+    if (seconds < solver::kForbidden)
+      most = std::max(most, seconds);
+  };
+  for (size_t v = 0; v < nodes_.size(); ++v) {
+    double most = 0;
+    for (const FatePrice &fate : nodes_[v].fates)
+      for (double seconds : fate.seconds)
+        keepFinite(most, seconds);
+    double again = 0; // what all dependents of a source pay together, if not for memory
+    if (nodes_[v].dependents > 0)
+      for (const OpChoice &choice : kept_.kinds[v]->choices)
+        keepFinite(again, leastAgain(v, choice));
+    sum += most + again;
+  }
+  std::map<const void *, double> ofTables;
+  for (const solver::Edge &edge : priced_.edges) {
+    auto [entry, isNew] = ofTables.try_emplace(edge.cost.identity(), 0);
+    for (size_t k = 0; isNew && k < edge.cost.size(); ++k)
+      keepFinite(entry->second, edge.cost[k]);
+    sum += entry->second;
+  }
+  return sum;
+}
+
+int64_t JointNetwork::fullest(const std::vector<int> &choices,
+                              const std::vector<int> &fates) const {
+  std::map<int64_t, int64_t> changes;
+  for (size_t v = 0; v < nodes_.size(); ++v)
+    for (const Life &life : nodes_[v].lives)
+      if (life.fate == fates[v]) {
+        changes[life.span.begin] += bytesOf(v, life, choices[v]);
+        changes[life.span.end] -= bytesOf(v, life, choices[v]);
+      }
+  int64_t bytes = 0, most = 0, instant = 0;
+  for (auto [at, change] : changes)
+    if ((bytes += change) > most) {
+      most = bytes;
+      instant = at;
+    }
+  return instant;
+}
+
+// -- reads --------------------------------------------------------------------------------------
+
+void JointNetwork::findReads() {
+  for (const Op &op : model_.ops) {
+    if (op.isView)
+      continue;
+    for (int operand : op.operands) {
+      Reads &reads = reads_[sourceOf(model_, operand)];
+      const int64_t at = op.runs.begin;
+      if (op.part == Part::Forward) {
+        reads.firstForward = std::min(reads.firstForward, at);
+        reads.lastForward = std::max(reads.lastForward, at);
+      } else {
+        reads.firstOutside = std::min(reads.firstOutside, at);
+        reads.lastOutside = std::max(reads.lastOutside, at);
+      }
+    }
+  }
+  for (size_t i = model_.ops.size(); i-- > 0;) {
+    const Op &op = model_.ops[i];
+    for (int result : op.results) {
+      firstBehind_[i] = std::min(firstBehind_[i], reads_[result].firstOutside);
+      for (const Use &use : model_.values[result].uses)
+        if (model_.ops[use.op].part == Part::Forward)
+          firstBehind_[i] = std::min(firstBehind_[i], firstBehind_[use.op]);
+    }
+  }
+}
+
+bool JointNetwork::isCertain(const Op &op) const {
+  return op.part != Part::Forward ||
+         std::any_of(op.results.begin(), op.results.end(),
+                     [&](int result) { return reads_[result].isForward(); });
+}
+
+bool JointNetwork::hasBlock(const Op &op, size_t operand) const {
+  const int value = op.operands[operand], producer = model_.values[value].producer;
+  return producer >= 0 && !model_.ops[producer].isView && hasHome_[value] &&
+         !op.readsSparsely(static_cast<int>(operand)) &&
+         std::find(op.operands.begin(), op.operands.end(), value) ==
+             op.operands.begin() + static_cast<int64_t>(operand);
+}
+
+bool JointNetwork::isReadByProduct(int value, int64_t instant) const {
+  const std::vector<Span> &products = ofProducts_[value];
+  return std::any_of(products.begin(), products.end(), [&](const Span &product) {
+    return product.begin <= instant && instant < product.end;
+  });
+}
+
+void JointNetwork::findBlocks() {
+  for (const Store &store : model_.stores)
+    if (store.value >= 0 && store.op < 0)
+      hasHome_[store.value] = true;
+  for (const Op &op : model_.ops)
+    for (size_t k = 0; op.isProduct && isCertain(op) && k < op.operands.size(); ++k)
+      if (hasBlock(op, k))
+        ofProducts_[op.operands[k]].push_back(op.runs);
+}
+
+// -- fates --------------------------------------------------------------------------------------
+
+void JointNetwork::addFates(int index) {
+  const Op &op = model_.ops[index];
+  JointNode &node = nodes_[index];
+  std::vector<bool> direct, forward;
+  for (int result : op.results) {
+    direct.push_back(reads_[result].isDirect());
+    forward.push_back(reads_[result].isForward());
+  }
+  node.fates.push_back({any(direct) || op.part != Part::Forward ? Fate::Kept : Fate::Gone});
+  const bool mayRepeat = isRecomputable(model_, index) && firstBehind_[index] < kNever &&
+                         forced_.again[index].value_or(true);
+  std::vector<bool> given(op.results.size(), false);
+  if (mayRepeat && any(direct)) {
+    node.fates.push_back({Fate::Again});
+    if (const auto sufficient = sufficientResults(model_, index)) {
+      for (int result : *sufficient)
+        given[result] = true;
+      node.fates.push_back({Fate::FromKept});
+    }
+  }
+  for (size_t f = 0; f < node.fates.size(); ++f) {
+    addSeconds(index, node.fates[f], forward, direct, given, mayRepeat);
+    addLives(index, static_cast<int>(f), direct, given);
+  }
+  if (mayRepeat)
+    findSources(index, direct);
+}
+
+void JointNetwork::addSeconds(int index, FatePrice &price, std::vector<bool> needed,
+                              const std::vector<bool> &direct, const std::vector<bool> &given,
+                              bool mayRepeat) {
+  const Op &op = model_.ops[index];
+  const std::vector<bool> none(op.results.size(), false);
+  const bool isFromKept = price.fate == Fate::FromKept;
+  for (size_t r = 0; isFromKept && r < given.size(); ++r)
+    needed[r] = needed[r] || given[r];
+  const GroupPart once = partOf(op, needed, none),
+                  again = partOf(op, direct, isFromKept ? given : none);
+  const bool isCut = price.fate != Fate::Kept && mayRepeat;
+  auto known = seconds_.find({kept_.kinds[index].get(), price.fate, isCut, needed, direct});
+  if (known == seconds_.end()) {
+    std::vector<double> seconds;
+    for (size_t c = 0; c < kept_.problem.nodes[index].choices.size(); ++c) {
+      double sum = kept_.problem.nodes[index].choices[c].cost;
+      if (c >= kept_.kinds[index]->choices.size()) { // a rest
+        sum = isCut && !isWhole(once) ? 0 : sum;
+      } else {
+        const OpChoice &choice = kept_.kinds[index]->choices[c];
+        if (isCut && !isWhole(once))
+          sum = std::min(sum, secondsOfPart(costs_, op, choice, once));
+        if (isCut && price.fate != Fate::Gone)
+          sum += secondsOfPart(costs_, op, choice, again);
+      }
+      seconds.push_back(sum);
+    }
+    known = seconds_
+                .insert({{kept_.kinds[index].get(), price.fate, isCut, needed, direct},
+                         std::move(seconds)})
+                .first;
+  }
+  price.seconds = known->second;
+}
+
+void JointNetwork::findSources(int index, const std::vector<bool> &direct) {
+  const Op &op = model_.ops[index];
+  std::vector<bool> isRead(op.operands.size(), true);
+  const std::vector<bool> none(op.results.size(), false);
+  for (size_t r = 0; r < op.results.size(); ++r) {
+    std::vector<bool> one = none;
+    one[r] = true;
+    const GroupPart part = partOf(op, any(direct) ? direct : one, none);
+    for (size_t k = 0; k < isRead.size(); ++k)
+      isRead[k] = isRead[k] && part.operands[k];
+  }
+  std::vector<int> &sources = nodes_[index].sources;
+  for (size_t k = 0; k < op.operands.size(); ++k) {
+    const int source = model_.values[sourceOf(model_, op.operands[k])].producer;
+    if (isRead[k] && source >= 0 && isRecomputable(model_, source) && isOnlyRepeated(source) &&
+        std::find(sources.begin(), sources.end(), source) == sources.end())
+      sources.push_back(source);
+  }
+  for (int source : sources)
+    ++nodes_[source].dependents;
+}
+
+void JointNetwork::findUntil() {
+  until_.assign(model_.ops.size(), kNever);
+  for (size_t i = model_.ops.size(); i-- > 0;) {
+    for (int result : model_.ops[i].results)
+      until_[i] = std::min(until_[i], reads_[result].firstOutside);
+    for (int source : nodes_[i].sources)
+      until_[source] = std::min(until_[source], until_[i]);
+  }
+}
+
+bool JointNetwork::isOnlyRepeated(int index) const {
+  const std::vector<int> &results = model_.ops[index].results;
+  return results.size() == 1 && !reads_[results[0]].isDirect();
+}
+
+// -- lives --------------------------------------------------------------------------------------
+
+void JointNetwork::addOther(int v) {
+  const std::vector<int> &arguments = kept_.argumentNode;
+  const bool isArgument = std::find(arguments.begin(), arguments.end(), v) != arguments.end();
+  const solver::Node &node = kept_.problem.nodes[v];
+  constexpr size_t kCopies = 4; // the other usages of gathered arguments come first
+  for (size_t u = isArgument ? kCopies : 0; u < node.usages.size(); ++u)
+    nodes_[v].lives.push_back({{node.usages[u].begin, node.usages[u].end}, 0, static_cast<int>(u)});
+  FatePrice &only = nodes_[v].fates.emplace_back();
+  for (const solver::Choice &choice : node.choices)
+    only.seconds.push_back(choice.cost);
+}
+
+void JointNetwork::addLives(int index, int fate, const std::vector<bool> &direct,
+                            const std::vector<bool> &given) {
+  const Op &op = model_.ops[index];
+  const std::vector<Need> &needs = kept_.needs[index];
+  std::vector<bool> isHoused(op.results.size(), false);
+  const Fate its = nodes_[index].fates[fate].fate;
+  const std::vector<bool> reads = partOf(op, direct, given).reads;
+  for (size_t u = 0; u < needs.size(); ++u) {
+    const int result = needs[u].index;
+    if (needs[u].kind == Need::Kind::Follower)
+      nodes_[index].lives.push_back({needs[u].span, fate, static_cast<int>(u)});
+    if (needs[u].kind != Need::Kind::Home || isHoused[result])
+      continue;
+    isHoused[result] = true;
+    const bool isKept = its == Fate::Kept ? direct[result]
+                                          : its == Fate::FromKept && given[result] &&
+                                                (direct[result] || reads[result]);
+    addLife(index, fate, static_cast<int>(u), isKept);
+  }
+  if (op.isProduct && isCertain(op))
+    addBlocks(index, fate);
+}
+
+void JointNetwork::addBlocks(int index, int fate) {
+  const Op &op = model_.ops[index];
+  const std::vector<Need> &needs = kept_.needs[index];
+  for (size_t u = 0; u < needs.size(); ++u) {
+    const Span &span = needs[u].span;
+    if (needs[u].kind == Need::Kind::Natural)
+      nodes_[index].lives.push_back(
+          {{std::max(span.begin, op.runs.begin), std::min(span.end, op.runs.end)},
+           fate,
+           static_cast<int>(u)});
+  }
+  nodes_[index].lives.push_back({op.runs, fate, -1, 0, &blocksOf(index)});
+}
+
+const std::vector<int64_t> &JointNetwork::blocksOf(int index) {
+  const Op &op = model_.ops[index];
+  std::vector<bool> isCounted;
+  for (size_t k = 0; k < op.operands.size(); ++k)
+    isCounted.push_back(hasBlock(op, k));
+  auto [entry, isNew] = blocks_.try_emplace({kept_.kinds[index].get(), isCounted});
+  for (size_t c = 0; isNew && c < kept_.problem.nodes[index].choices.size(); ++c) {
+    int64_t bytes = 0;
+    for (size_t k = 0; k < op.operands.size(); ++k) {
+      const Value &value = model_.values[op.operands[k]];
+      if (isCounted[k])
+        bytes += c < kept_.kinds[index]->choices.size()
+                     ? storedBytes(value, kept_.kinds[index]->choices[c].operands[k], costs_.mesh())
+                     : value.bytes() / costs_.mesh().ranks();
+    }
+    entry->second.push_back(bytes);
+  }
+  return entry->second;
+}
+
+void JointNetwork::addLife(int index, int fate, int usage, bool isKept) {
+  const Op &op = model_.ops[index];
+  const Need &need = kept_.needs[index][usage];
+  const Reads &reads = reads_[op.results[need.index]];
+  const bool isHeld = op.isAccumulate && op.repeats > 1; // through all micro-batches
+  const bool isForward = op.part == Part::Forward;
+  auto add = [&](int64_t begin, int64_t end, int from, int64_t bytes) {
+    begin = std::max(begin, need.span.begin);
+    end = std::min(end, need.span.end);
+    for (const Span &product : ofProducts_[op.results[need.index]]) { // in rising order
+      if (begin < std::min(end, product.begin))
+        nodes_[index].lives.push_back({{begin, std::min(end, product.begin)}, fate, from, bytes});
+      begin = std::max(begin, product.end);
+    }
+    if (begin < end)
+      nodes_[index].lives.push_back({{begin, end}, fate, from, bytes});
+  };
+  int64_t homeEnd = op.runs.end;
+  if (isForward && reads.isForward())
+    homeEnd = std::max(homeEnd, reads.firstForward);
+  if (isKept || !isForward)
+    homeEnd = std::max(homeEnd, reads.isDirect() ? reads.firstOutside : firstBehind_[index]);
+  if (!isForward && !reads.isDirect())
+    homeEnd = op.runs.end;
+  add(isHeld ? 0 : op.runs.end, homeEnd, usage, 0);
+  const int64_t share = model_.values[op.results[need.index]].bytes() / costs_.mesh().ranks();
+  add(homeEnd, reads.lastForward + 1, -1, share);
+  add(std::max({homeEnd, reads.firstOutside, reads.lastForward + 1}), reads.lastOutside + 1, -1,
+      share);
+}
+
+int64_t JointNetwork::bytesOf(size_t v, const Life &life, size_t choice) const {
+  if (life.blocks)
+    return (*life.blocks)[choice];
+  return life.usage < 0 ? life.bytes : kept_.problem.nodes[v].choices[choice].bytes[life.usage];
+}
+
+std::vector<int64_t> JointNetwork::bytesAt(size_t v, int64_t instant) const {
+  const size_t choices = kept_.problem.nodes[v].choices.size();
+  std::vector<int64_t> bytes(nodes_[v].fates.size() * choices, 0);
+  for (const Life &life : nodes_[v].lives)
+    if (life.span.begin <= instant && instant < life.span.end)
+      for (size_t c = 0; c < choices; ++c)
+        bytes[life.fate * choices + c] += bytesOf(v, life, c);
+  return bytes;
+}
+
+// -- prices -------------------------------------------------------------------------------------
+
+void JointNetwork::setShares(double price, int64_t instant) {
+  shares_.assign(model_.ops.size(), 0);
+  for (size_t i = 0; i < model_.ops.size(); ++i) {
+    const JointNode &node = nodes_[i];
+    if (node.dependents == 0 || node.fates.size() != 1)
+      continue;
+    const Op &op = model_.ops[i];
+    const bool isThere = op.runs.end <= instant && instant < until_[i] &&
+                         reads_[op.results[0]].lastForward < instant &&
+                         !isReadByProduct(op.results[0], instant);
+    double least = solver::kForbidden;
+    for (const OpChoice &choice : kept_.kinds[i]->choices) {
+      const double bytes = static_cast<double>(
+          storedBytes(model_.values[op.results[0]], choice.results[0], costs_.mesh()));
+      least = std::min({least, isThere ? price * bytes : 0, leastAgain(i, choice) + paidFor(node)});
+    }
+    if (kept_.kinds[i]->rest.choice >= 0)
+      least = 0;
+    shares_[i] = least / node.dependents;
+  }
+}
+
+double JointNetwork::paidFor(const JointNode &node) const {
+  double sum = 0;
+  for (int source : node.sources)
+    sum += shares_[source];
+  return sum;
+}
+
+double JointNetwork::paidFor(int index, double price) const {
+  int64_t bytes = 0;
+  for (int result : model_.ops[index].results)
+    if (reads_[result].isDirect())
+      bytes += model_.values[result].bytes() / costs_.mesh().ranks();
+  return std::min(paidFor(nodes_[index]), price * static_cast<double>(bytes));
+}
+
+double JointNetwork::leastAgain(size_t index, const OpChoice &choice) {
+  return secondsOfPart(costs_, model_.ops[index], choice,
+                       partOf(model_.ops[index], {true}, {false}));
+}
+
+std::pair<double, int> JointNetwork::bestFate(size_t v, size_t choice, double price,
+                                              const std::vector<int64_t> &bytes) const {
+  const JointNode &node = nodes_[v];
+  const size_t choices = kept_.problem.nodes[v].choices.size();
+  std::pair<double, int> best = {solver::kForbidden, 0};
+  for (size_t f = 0; f < node.fates.size(); ++f) {
+    const bool isAgain = node.fates[f].fate == Fate::Again;
+    const double paid = isAgain ? paidFor(static_cast<int>(v), price) : 0;
+    const double seconds = node.fates[f].seconds[choice] + paid +
+                           price * static_cast<double>(bytes[f * choices + choice]);
+    if (seconds < best.first)
+      best = {seconds, static_cast<int>(f)};
+  }
+  return best;
+}
+
+// -- edges --------------------------------------------------------------------------------------
+
+bool JointNetwork::isDroppable(const solver::Edge &edge) const {
+  if (edge.to >= static_cast<int>(model_.ops.size()))
+    return false;
+  const Op &op = model_.ops[edge.to];
+  if (!op.group || op.part != Part::Forward || !isRecomputable(model_, edge.to))
+    return false;
+  std::vector<bool> forward;
+  for (int result : op.results)
+    forward.push_back(reads_[result].isForward());
+  const GroupPart part = partOf(op, forward, std::vector<bool>(forward.size(), false));
+  for (size_t k = 0; k < part.operands.size(); ++k)
+    if (!part.operands[k] && comesFrom(op.operands[k], edge.from))
+      return true;
+  return false;
+}
+
+bool JointNetwork::comesFrom(int value, int node) const {
+  const Value &plain = model_.values[value];
+  if ((plain.producer >= 0 ? plain.producer : kept_.argumentNode[plain.argument]) == node)
+    return true;
+  return std::any_of(kept_.copies.begin(), kept_.copies.end(), [&](const CopyNode &copy) {
+    return copy.value == value && copy.node == node;
+  });
+}
+
+} // namespace cleave::planner

@@ -1,0 +1,190 @@
+#include "compiler/planner/report/Explain.h"
+
+#include "compiler/planner/model/Products.h"
+#include "runtime/base/Units.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace cleave::planner {
+
+// `rows (a) over dp, columns (c) over tp in a b, b c -> a c; gives [dp, tp]`: of products, what a
+// factor counts; of other ops, its letter in the rule.
+static std::string opText(const Op &op, const OpChoice &choice, const Mesh &mesh) {
+  const std::optional<std::vector<FactorUse>> uses = factorUses(op);
+  std::string splits;
+  for (size_t f = 0; f < choice.factors.size(); ++f)
+    if (!choice.factors[f].empty()) {
+      const std::string letter(1, static_cast<char>('a' + f % 26));
+      splits += concat(splits.empty() ? "" : ", ",
+                       uses ? concat(name((*uses)[f]), " (", letter, ")") : letter, " over ",
+                       axesText(choice.factors[f], mesh));
+    }
+  if (!choice.partial.empty())
+    splits += (splits.empty() ? "" : ", ") + ("sums over " + axesText(choice.partial, mesh));
+  std::string text = (splits.empty() ? "not split" : splits) + " in " + op.rule.str();
+  if (!choice.results.empty())
+    text += "; gives " + choice.results[0].str(mesh);
+  return text;
+}
+
+static std::string argumentText(const ArgumentChoice &choice, const Mesh &mesh) {
+  std::string text = "lives as " + choice.storage.str(mesh);
+  if (choice.compute != choice.storage)
+    text += ", gathered to " + choice.compute.str(mesh) +
+            (choice.staysGathered ? " once for the forward and backward pass" : " for use");
+  return text;
+}
+
+Explainer::Explainer(const StepModel &model, const Mesh &mesh, const PlanProblem &plan,
+                     const std::vector<int> &choices)
+    : model_(model), mesh_(mesh), plan_(plan), choices_(choices),
+      edgesOf_(plan.problem.nodes.size()) {
+  for (size_t e = 0; e < plan.problem.edges.size(); ++e) {
+    edgesOf_[plan.problem.edges[e].from].push_back(static_cast<int>(e));
+    edgesOf_[plan.problem.edges[e].to].push_back(static_cast<int>(e));
+  }
+}
+
+// The node's own seconds and those of its edges when it takes this choice.
+double Explainer::secondsAt(int node, int choice) const {
+  const solver::Problem &problem = plan_.problem;
+  double seconds = problem.nodes[node].choices[choice].cost;
+  for (int e : edgesOf_[node]) {
+    const solver::Edge &edge = problem.edges[e];
+    int from = edge.from == node ? choice : choices_[edge.from],
+        to = edge.to == node ? choice : choices_[edge.to];
+    seconds += edge.cost[from * problem.nodes[edge.to].choices.size() + to];
+  }
+  return seconds;
+}
+
+// The best choice of a node apart from the one taken, or -1.
+int Explainer::secondBest(int node) const {
+  int best = -1;
+  double bestSeconds = solver::kForbidden;
+  for (int i = 0; i < static_cast<int>(plan_.problem.nodes[node].choices.size()); ++i) {
+    double seconds = i == choices_[node] ? solver::kForbidden : secondsAt(node, i);
+    if (seconds < bestSeconds) {
+      best = i;
+      bestSeconds = seconds;
+    }
+  }
+  return best;
+}
+
+// `text` turns the number of a choice into words.
+template <typename Text>
+Reason Explainer::reasonFor(const std::string &name, const std::string &kind, int node,
+                            Text text) const {
+  int chosen = choices_[node];
+  Reason reason{.name = name,
+                .kind = kind,
+                .choice = text(chosen),
+                .seconds = plan_.problem.nodes[node].choices[chosen].cost};
+  int other = secondBest(node);
+  if (other >= 0) {
+    reason.alternative = text(other);
+    reason.alternativeSeconds = secondsAt(node, other) - secondsAt(node, chosen);
+  }
+  return reason;
+}
+
+std::optional<Reason> Explainer::ofArgument(int argument) const {
+  int node = plan_.argumentNode[argument];
+  if (node < 0)
+    return std::nullopt;
+  const std::vector<ArgumentChoice> &choices = plan_.argumentChoices[argument];
+  return reasonFor(model_.arguments[argument].name, model_.arguments[argument].role, node,
+                   [&](int c) { return argumentText(choices[c], mesh_); });
+}
+
+Reason Explainer::ofOp(int op) const {
+  const std::vector<OpChoice> &choices = plan_.choicesOf(op);
+  return reasonFor(model_.ops[op].name, model_.ops[op].kind, op,
+                   [&](int c) { return opText(model_.ops[op], choices[c], mesh_); });
+}
+
+std::vector<Reason> explainChoices(const StepModel &model, const Explainer &explainer,
+                                   const PlanProblem &plan, const std::vector<int> &choices,
+                                   size_t maxOps) {
+  std::vector<Reason> reasons;
+  for (size_t i = 0; i < model.arguments.size(); ++i)
+    if (model.arguments[i].role == "parameter")
+      if (std::optional<Reason> reason = explainer.ofArgument(static_cast<int>(i)))
+        reasons.push_back(std::move(*reason));
+  std::vector<int> order(model.ops.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return plan.problem.nodes[a].choices[choices[a]].cost >
+           plan.problem.nodes[b].choices[choices[b]].cost;
+  });
+  order.resize(std::min(order.size(), maxOps));
+  for (int op : order)
+    reasons.push_back(explainer.ofOp(op));
+  return reasons;
+}
+
+// The bytes that a choice of a node holds at a time point.
+static int64_t heldAt(const solver::Node &node, int choice, int64_t time) {
+  int64_t bytes = 0;
+  for (size_t u = 0; u < node.usages.size(); ++u)
+    if (node.usages[u].begin <= time && time < node.usages[u].end)
+      bytes += node.choices[choice].bytes[u];
+  return bytes;
+}
+
+std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solution &solution,
+                                  size_t count) {
+  std::vector<Holder> holders;
+  if (solution.peaks.empty())
+    return holders;
+  for (size_t v = 0; v < plan.problem.nodes.size(); ++v) {
+    int64_t bytes = heldAt(plan.problem.nodes[v], solution.choices[v], solution.peaks[0].time);
+    if (bytes > 0)
+      holders.push_back({plan.problem.nodes[v].name, bytes});
+  }
+  std::stable_sort(holders.begin(), holders.end(),
+                   [](const Holder &a, const Holder &b) { return a.bytes > b.bytes; });
+  holders.resize(std::min(holders.size(), count));
+  return holders;
+}
+
+std::string memoryOption(int64_t bytes) {
+  return concat("(--memory ", (bytes + 1023) / 1024, "KiB");
+}
+
+std::string refusalText(const Refusal &refusal) {
+  return concat(refusal.isProven ? "no plan fits" : "no plan was found that fits", " into ",
+                bytesText(refusal.budget), " per rank on ", refusal.ranks,
+                refusal.ranks == 1 ? " rank" : " ranks",
+                refusal.pins.empty() ? "" : " under the pins of " + refusal.pins,
+                ": the smallest found needs ", bytesText(refusal.needed), " ",
+                memoryOption(refusal.needed), "), ", bytesText(refusal.needed - refusal.budget),
+                " more");
+}
+
+std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
+                              int64_t ranks, const std::string &pins, bool isOnlyStep) {
+  const solver::Infeasibility &why = solution.infeasibility;
+  const bool isProven = isOnlyStep && solution.status == solver::SolveStatus::Infeasible;
+  if (why.smallestBudget.empty())
+    return concat(isProven ? "no plan exists" : "no plan was found",
+                  pins.empty() ? "" : " under the pins of " + pins,
+                  ", however much memory there is: ", why.message);
+  std::string text = refusalText({.isProven = isProven,
+                                  .budget = plan.problem.spaces[0].budget,
+                                  .needed = why.smallestBudget[0],
+                                  .ranks = ranks,
+                                  .pins = pins});
+  if (isOnlyStep && !isProven && !why.provenBudget.empty())
+    text += concat(" (and none needs less than ", bytesText(why.provenBudget[0]), ")");
+  if (!why.bindingNodes.empty()) {
+    text += "; largest at that point:";
+    for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
+      text += (i ? ", " : " ") + plan.problem.nodes[why.bindingNodes[i]].name;
+  }
+  return text;
+}
+
+} // namespace cleave::planner

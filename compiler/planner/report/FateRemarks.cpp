@@ -1,0 +1,118 @@
+#include "compiler/planner/report/FateRemarks.h"
+
+#include "compiler/planner/remat/ChooseFates.h"
+#include "runtime/base/Units.h"
+
+namespace cleave::planner {
+
+// The bytes of an op's results on one rank; `areRead`: only those that other parts of the step than
+// its own read.
+static int64_t bytesOf(Costs &costs, const Decisions &decisions, int index, bool areRead) {
+  const StepModel &model = costs.model();
+  const Op &op = model.ops[index];
+  int64_t bytes = 0;
+  for (size_t i = 0; i < op.results.size(); ++i) {
+    const Value &value = model.values[op.results[i]];
+    auto isElsewhere = [&](const Use &use) { return model.ops[use.op].part != op.part; };
+    if (!areRead || std::any_of(value.uses.begin(), value.uses.end(), isElsewhere))
+      bytes += localBytes(value, decisions.ops[index].results[i], costs.mesh());
+  }
+  return bytes;
+}
+
+// The share of the step's clock between the end of an op and the beginning of another one.
+static double shareBetween(const StepModel &model, const Op &from, const Op &to) {
+  return static_cast<double>(to.runs.begin - from.runs.end) / static_cast<double>(model.instants);
+}
+
+// The op of the forward part that a repetition repeats, by its name (ReadStep.cpp); null if there
+// is none.
+static const Op *originOf(const StepModel &model, const Op &again) {
+  const std::string name = again.name.substr(0, again.name.rfind(", again"));
+  for (const Op &op : model.ops)
+    if (op.part == Part::Forward && op.name == name)
+      return &op;
+  return nullptr;
+}
+
+std::vector<Repetition> repetitionsOf(Costs &costs, const Decisions &decisions) {
+  const StepModel &model = costs.model();
+  std::vector<Repetition> repetitions;
+  for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
+    if (const Op &op = model.ops[i]; op.isAgain && !op.isView) {
+      const Op *origin = originOf(model, op);
+      repetitions.push_back({op.name, i, secondsAgain(costs, decisions, i),
+                             bytesOf(costs, decisions, i, /*areRead=*/false),
+                             origin ? shareBetween(model, *origin, op) : 0});
+    }
+  return repetitions;
+}
+
+std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
+  const StepModel &model = costs.model();
+  const ForwardReads reads = readsOf(model);
+  std::vector<KeptValue> kept;
+  for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
+    const Op &op = model.ops[i];
+    if (op.part == Part::Forward && reads.first[i] != ForwardReads::kNever)
+      kept.push_back({op.name, i, bytesOf(costs, decisions, i, /*areRead=*/true),
+                      shareBetween(model, op, model.ops[reads.first[i]]),
+                      secondsAgain(costs, decisions, i), isRecomputable(model, i)});
+  }
+  return kept;
+}
+
+std::string choiceText(const KeptValue &value) {
+  return concat(bytesText(value.bytes), " kept during ", percentText(value.share), " of the step");
+}
+
+std::string choiceText(const Repetition &again) {
+  return concat(bytesText(again.bytes), " not kept during ", percentText(again.share),
+                " of the step");
+}
+
+// `3.20 ms per GiB`: a price of memory.
+static std::string priceText(double seconds, int64_t bytes) {
+  constexpr double kGiB = 1 << 30;
+  return secondsText(seconds / static_cast<double>(bytes) * kGiB) + " per GiB";
+}
+
+// What more memory saves, where the layouts depend on it.
+static std::string paidText(const Plan &plan) {
+  return plan.secondsPerByte > 0 ? "; here it saves " + priceText(plan.secondsPerByte, 1) : "";
+}
+
+std::string reasonText(const KeptValue &value, const Plan &plan) {
+  if (!value.mayRunAgain)
+    return "cannot be computed again: a result of the step, or read more often than it is made";
+  std::string text = "again, it would take " + secondsText(value.againSeconds);
+  if (value.bytes > 0)
+    text += "; worth it where memory saves more than " +
+            priceText(value.againSeconds, value.bytes) + paidText(plan);
+  return text;
+}
+
+std::string reasonText(const Repetition &again, const Plan &plan) {
+  std::string text = "again takes " + secondsText(again.seconds);
+  if (again.bytes > 0)
+    text += "; not worth it where memory saves less than " + priceText(again.seconds, again.bytes) +
+            paidText(plan);
+  return text;
+}
+
+std::vector<PlanRemark> remarksOnFates(const Plan &plan) {
+  std::vector<PlanRemark> remarks;
+  for (const KeptValue &value : plan.kept)
+    remarks.push_back(
+        {.kind = "kept",
+         .text = concat(value.name, ": ", choiceText(value), "; ", reasonText(value, plan)),
+         .op = value.op});
+  for (const Repetition &again : plan.repetitions)
+    remarks.push_back(
+        {.kind = "again",
+         .text = concat(again.name, ": ", choiceText(again), "; ", reasonText(again, plan)),
+         .op = again.op});
+  return remarks;
+}
+
+} // namespace cleave::planner

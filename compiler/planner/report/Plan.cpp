@@ -1,0 +1,125 @@
+#include "compiler/planner/report/Plan.h"
+
+#include "runtime/base/Concat.h"
+#include "runtime/base/Units.h"
+
+#include "nlohmann/json.hpp"
+
+namespace cleave::planner {
+
+std::string comparisonText(const Reason &reason) {
+  if (reason.alternative.empty())
+    return "the only choice";
+  return concat(reason.alternativeSeconds >= 0 ? "+" : "", secondsText(reason.alternativeSeconds),
+                ": ", reason.alternative);
+}
+
+std::string text(const TriedMesh &tried) {
+  std::string text = str(tried.mesh) + ":";
+  if (tried.seconds > 0)
+    text += (tried.isPlanned ? " " : " at least ") + secondsText(tried.seconds);
+  if (!tried.note.empty())
+    text += (tried.seconds > 0 ? ", " : " ") + tried.note;
+  return text;
+}
+
+using Json = nlohmann::ordered_json;
+
+static Json axisNames(const std::vector<int> &axes, const Mesh &mesh) {
+  Json names = Json::array();
+  for (int axis : axes)
+    names.push_back(mesh.axes[axis].name);
+  return names;
+}
+
+static Json layoutJson(const Sharding &sharding, const Mesh &mesh) {
+  Json dims = Json::array();
+  for (const std::vector<int> &axes : sharding.dims)
+    dims.push_back(axisNames(axes, mesh));
+  if (sharding.partial.empty())
+    return dims;
+  return {{"dims", dims}, {"partial", axisNames(sharding.partial, mesh)}};
+}
+
+static Json reasonsJson(const Plan &plan) {
+  Json reasons = Json::array();
+  for (const Reason &reason : plan.reasons) {
+    Json entry = {{"name", reason.name},
+                  {"kind", reason.kind},
+                  {"choice", reason.choice},
+                  {"seconds", reason.seconds}};
+    if (!reason.alternative.empty())
+      entry["alternative"] = {{"choice", reason.alternative},
+                              {"costs_more_seconds", reason.alternativeSeconds}};
+    reasons.push_back(std::move(entry));
+  }
+  return reasons;
+}
+
+static Json repetitionsJson(const Plan &plan) {
+  Json repetitions = Json::array();
+  for (const Repetition &again : plan.repetitions)
+    repetitions.push_back(
+        {{"name", again.name}, {"seconds", again.seconds}, {"bytes", again.bytes}});
+  return repetitions;
+}
+
+static Json copiesJson(const Plan &plan, const StepModel &model) {
+  Json copies = Json::array();
+  for (const CopyDecision &copy : plan.copies)
+    copies.push_back({{"of", nameOf(model, copy.value)},
+                      {"part", name(copy.part)},
+                      {"layout", layoutJson(copy.layout, plan.mesh)}});
+  return copies;
+}
+
+std::string toJson(const Plan &plan, const StepModel &model) {
+  Json root;
+  root["mesh"] = str(plan.mesh);
+  root["pin"] = plan.pin;
+  root["predicted"] = {{"step_seconds", plan.seconds},
+                       {"bound_seconds", plan.boundSeconds},
+                       {"gap", plan.gap},
+                       {"unlisted_choices", plan.unlistedChoices},
+                       {"peak_bytes", plan.peakBytes},
+                       {"budget_bytes", plan.budgetBytes},
+                       {"seconds_per_byte", plan.secondsPerByte}};
+  root["meshes"] = Json::array();
+  for (const TriedMesh &tried : plan.meshesTried)
+    root["meshes"].push_back(text(tried));
+  Json holders = Json::array(), arguments = Json::array(), ops = Json::array();
+  for (const Holder &holder : plan.atPeak)
+    holders.push_back({{"name", holder.name}, {"bytes", holder.bytes}});
+  root["at_peak"] = holders;
+  for (size_t i = 0; i < plan.arguments.size(); ++i)
+    arguments.push_back({{"name", model.arguments[i].name},
+                         {"storage", layoutJson(plan.arguments[i].storage, plan.mesh)},
+                         {"use", layoutJson(plan.arguments[i].compute, plan.mesh)},
+                         {"stays_gathered", plan.arguments[i].staysGathered}});
+  root["arguments"] = arguments;
+  for (size_t i = 0; i < plan.ops.size(); ++i) {
+    Json factors = Json::array(), results = Json::array();
+    for (const std::vector<int> &axes : plan.ops[i].factors)
+      factors.push_back(axisNames(axes, plan.mesh));
+    for (const Sharding &result : plan.ops[i].results)
+      results.push_back(layoutJson(result, plan.mesh));
+    ops.push_back({{"name", model.ops[i].name},
+                   {"rule", model.ops[i].rule.str()},
+                   {"factors", factors},
+                   {"partial", axisNames(plan.ops[i].partial, plan.mesh)},
+                   {"results", results}});
+    if (!plan.ops[i].buckets.empty())
+      ops.back()["buckets"] = plan.ops[i].buckets;
+  }
+  root["ops"] = ops;
+  root["copies"] = copiesJson(plan, model);
+  root["recomputed"] = repetitionsJson(plan);
+  root["decisions"] = reasonsJson(plan);
+  Json remarks = Json::array();
+  for (const PlanRemark &remark : plan.remarks)
+    remarks.push_back({{"kind", remark.kind}, {"text", remark.text}});
+  root["remarks"] = remarks;
+  return root.dump(2) + "\n";
+}
+
+} // namespace cleave::planner

@@ -1,0 +1,106 @@
+// The price of a byte on the first mesh is a good first one on the others.
+#include "compiler/planner/search/JointMeshes.h"
+
+#include "compiler/planner/network/Decide.h"
+#include "runtime/base/Parallel.h"
+
+#include <algorithm>
+
+namespace cleave::planner {
+
+static PricedDecisions baseOf(const StepModel &model, const cluster::Cluster &shared,
+                              const Joint &joint, const Mesh &mesh) {
+  Costs costs(model, shared, mesh);
+  PricedDecisions base{decide(costs, joint.kept, joint.choices)};
+  base.seconds = secondsOf(costs, base);
+  base.holdings = holdingsOf(joint.kept, joint.choices);
+  return base;
+}
+
+// What is the same for all meshes.
+struct Question {
+  const StepModel &model, &roomy;
+  const cluster::Cluster &shared;
+  const PlannerOptions &options;
+  const Pins &pins; // of `roomy`
+  const ForcedFates &forced;
+  int64_t memoryBytes = 0;
+};
+
+// The answer for one mesh; infeasible: pins leave an op without choices. `hint`: what is known, to
+// which the mesh adds.
+static Result<JointMesh> jointMesh(const Question &question, const Mesh &mesh, JointHint &hint) {
+  Costs costs(question.roomy, question.shared, mesh);
+  CLEAVE_TRY_ASSIGN(Joint joint,
+                    boundJointly(costs, question.pins, question.forced, question.memoryBytes, hint,
+                                 question.options.choices, question.options.solve));
+  if (joint.secondsPerByte > 0)
+    hint = {joint.secondsPerByte, joint.instant, hint.enough};
+  hint.isDoubtful = joint.lowerBound == solver::kForbidden;
+  hint.enough = std::min(hint.enough, joint.lowerBound);
+  JointMesh found{.mesh = mesh,
+                  .boundSeconds = joint.lowerBound,
+                  .secondsPerByte = joint.secondsPerByte,
+                  .instant = joint.instant};
+  if (!joint.choices.empty())
+    found.base = baseOf(question.model, question.shared, joint, mesh);
+  return found;
+}
+
+static void sortByBound(std::vector<JointMesh> &meshes) {
+  std::stable_sort(meshes.begin(), meshes.end(), [](const JointMesh &a, const JointMesh &b) {
+    return a.boundSeconds < b.boundSeconds;
+  });
+}
+
+// The mesh with the lowest bound decides on the bound of all plans: it is bounded again with more
+// effort, and so is the one that is the lowest then, until one is the lowest again.
+static Status tighten(const Question &question, std::vector<JointMesh> &meshes) {
+  std::vector<Mesh> tightened;
+  while (!meshes.empty() && meshes[0].secondsPerByte > 0 &&
+         meshes[0].boundSeconds < solver::kForbidden &&
+         std::find(tightened.begin(), tightened.end(), meshes[0].mesh) == tightened.end()) {
+    tightened.push_back(meshes[0].mesh);
+    JointHint hint{meshes[0].secondsPerByte, meshes[0].instant};
+    hint.isThorough = true;
+    if (meshes.size() > 1)
+      hint.enough = meshes[1].boundSeconds;
+    CLEAVE_TRY_ASSIGN(JointMesh again, jointMesh(question, meshes[0].mesh, hint));
+    meshes[0].boundSeconds = std::max(meshes[0].boundSeconds, again.boundSeconds);
+    if (again.base)
+      meshes[0].base = std::move(again.base);
+    sortByBound(meshes);
+  }
+  return Status::ok();
+}
+
+Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
+                                           const PlannerOptions &options, const ForcedFates &forced,
+                                           int64_t memoryBytes) {
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
+  const StepModel roomy = withRoomForRepetitions(model);
+  Pins pins = options.pins;
+  pins.prepare(roomy);
+  const Question question{model, roomy, shared, options, pins, forced, memoryBytes};
+  const std::vector<Mesh> all = meshesToTry(options);
+  JointHint hint;
+  std::vector<std::optional<Result<JointMesh>>> answers(all.size());
+  answers[0] = jointMesh(question, all[0], hint);
+  inParallel(all.size() - 1, [&](size_t i) {
+    JointHint known = hint;
+    answers[i + 1] = jointMesh(question, all[i + 1], known);
+  });
+  std::vector<JointMesh> meshes;
+  for (std::optional<Result<JointMesh>> &answer : answers) {
+    if (answer->status().kind() == StatusKind::Infeasible)
+      continue; // another mesh may do
+    CLEAVE_TRY(answer->status());
+    meshes.push_back(std::move(**answer));
+  }
+  sortByBound(meshes);
+  if (!options.isAnyEnough)
+    CLEAVE_TRY(tighten(question, meshes));
+  return meshes;
+}
+
+} // namespace cleave::planner

@@ -1,0 +1,75 @@
+// The matrices that an op multiplies, whole and on one rank.
+#include "compiler/planner/model/Products.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+
+namespace {
+
+// A product of batches of matrices; factors are b, m, k, n.
+Op productOp(int64_t b, int64_t m, int64_t k, int64_t n) {
+  Op op;
+  op.rule = FactorRule::parse("b m k, b k n -> b m n", {{b, m, k}, {b, k, n}}, {{b, m, n}});
+  op.flops = 2.0 * static_cast<double>(b * m * k * n);
+  op.operands = {0, 1};
+  op.isProduct = true;
+  return op;
+}
+
+std::string usesOf(const Op &op) {
+  std::string text;
+  if (const auto uses = factorUses(op))
+    for (FactorUse use : *uses)
+      text += std::string(name(use)) + " ";
+  return text;
+}
+
+} // namespace
+
+TEST_CASE("factors of a product are batch, rows, terms or columns") {
+  CHECK(usesOf(productOp(2, 3, 5, 7)) == "batch rows terms columns ");
+}
+
+TEST_CASE("what is not a product of two matrices has no such factors") {
+  Op other = productOp(2, 3, 5, 7);
+  other.isProduct = false;
+  CHECK_FALSE(factorUses(other));
+  Op convolution = productOp(2, 3, 5, 7);
+  convolution.flops *= 9; // its windows overlap
+  CHECK_FALSE(factorUses(convolution));
+  CHECK(matrixSizes(convolution, FactorAxes(4), {{{"a", 2}}}).m == cost::MatrixSizes().m);
+}
+
+TEST_CASE("a rank multiplies the largest block") {
+  const Mesh mesh = {{{"a", 2}, {"b", 3}}};
+  const cost::MatrixSizes whole = matrixSizes(productOp(4, 9, 10, 7), FactorAxes(4), mesh);
+  CHECK(whole.batch == 4);
+  CHECK(whole.m == 9);
+  CHECK(whole.k == 10);
+  CHECK(whole.n == 7);
+  const cost::MatrixSizes split = matrixSizes(productOp(4, 9, 10, 7), {{0}, {1}, {}, {}}, mesh);
+  CHECK(split.batch == 2);
+  CHECK(split.m == 3);
+  const cost::MatrixSizes uneven = matrixSizes(productOp(4, 9, 10, 7), {{}, {}, {1}, {0}}, mesh);
+  CHECK(uneven.k == 4); // of 10 in three blocks
+  CHECK(uneven.n == 4); // of 7 in two
+  CHECK(matrixSizes(productOp(4, 9, 10, 7), {{}, {}, {0, 1}, {}}, mesh).k == 2);
+}
+
+TEST_CASE("a product computes in the type of its factors, all else in f32") {
+  StepModel model;
+  model.values.resize(2);
+  Op op = productOp(1, 2, 3, 4);
+  for (auto [element, type] : {std::pair(ElementType::BF16, "bf16"),
+                               {ElementType::F32, "f32"},
+                               {ElementType::F64, "f64"},
+                               {ElementType::I32, "f32"}}) {
+    model.values[0].element = model.values[1].element = element;
+    CHECK(computeType(model, op) == type);
+  }
+  op.isProduct = false;
+  model.values[0].element = ElementType::BF16;
+  CHECK(computeType(model, op) == "f32");
+}

@@ -1,0 +1,55 @@
+// Networks that keep the decisions of a plan.
+#include "compiler/planner/network/Around.h"
+#include "compiler/planner/network/Decide.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+TEST_CASE("around a plan each op and argument keeps its choice, and no other is permitted") {
+  const StepModel model = trainingModel(64, 256, 1024);
+  const Mesh mesh = *parseMesh("dp=4");
+  Costs costs(model, h100Node(), mesh);
+  PlanProblem problem = *buildProblem(costs, {}, kUnlimitedBytes);
+  std::vector<int> choices;
+  for (const solver::Node &node : problem.problem.nodes)
+    choices.push_back(static_cast<int>(node.choices.size()) > 1);
+  const PlanProblem free = problem;
+  keepAround(problem, model, model, decide(costs, problem, choices));
+  int kept = 0;
+  auto check = [&](int node, size_t choice) {
+    const solver::Node &now = problem.problem.nodes[node], &before = free.problem.nodes[node];
+    for (size_t c = 0; c < now.choices.size(); ++c)
+      CHECK(now.choices[c].cost == (c == choice ? before.choices[c].cost : solver::kForbidden));
+    ++kept;
+  };
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    check(static_cast<int>(i), choices[i]);
+  for (int node : problem.argumentNode)
+    if (node >= 0)
+      check(node, choices[node]);
+  CHECK(kept > 15);
+  for (const CopyNode &copy : problem.copies)
+    CHECK(problem.problem.nodes[copy.node] == free.problem.nodes[copy.node]);
+}
+
+TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
+  StepModel model = trainingModel(64, 256, 1024);
+  const Mesh mesh = *parseMesh("dp=4");
+  Costs costs(model, h100Node(), mesh);
+  PlanProblem problem = *buildProblem(costs, {}, kUnlimitedBytes);
+  const PlanProblem free = problem;
+  const Decisions plan = decide(costs, problem, std::vector<int>(problem.problem.nodes.size(), 0));
+  StepModel before = model;
+  before.ops[3].name = "another op";
+  model.ops[5].isAgain = true;
+  keepAround(problem, model, before, plan);
+  auto isFree = [&](int node) { return problem.problem.nodes[node] == free.problem.nodes[node]; };
+  CHECK(isFree(3));
+  CHECK(isFree(5));
+  CHECK_FALSE(isFree(4));
+  CHECK_FALSE(isFree(6));
+}

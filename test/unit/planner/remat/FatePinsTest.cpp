@@ -1,0 +1,94 @@
+// The fates that pins determine.
+#include "compiler/planner/remat/FatePins.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+namespace {
+
+StepModel forwardModel() { return trainingModel(8, 4, 16); }
+
+Pins rules(const std::string &list) { return *Pins::fromJson(R"({"pins": [)" + list + "]}"); }
+
+// An op of the forward pass that may run again, and one that may not.
+int recomputable(const StepModel &model, bool wanted) {
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    if (model.ops[i].part == Part::Forward && isRecomputable(model, static_cast<int>(i)) == wanted)
+      return static_cast<int>(i);
+  return -1;
+}
+
+int determined(const ForcedFates &forced) {
+  return static_cast<int>(std::count_if(forced.again.begin(), forced.again.end(),
+                                        [](const auto &fate) { return fate.has_value(); }));
+}
+
+} // namespace
+
+TEST_CASE("without pins nothing is determined, a recipe determines everything") {
+  const StepModel model = forwardModel();
+  CHECK(determined(*forcedFates(model, Pins())) == 0);
+  CHECK_FALSE(isDetermined(*forcedFates(model, Pins())));
+  CHECK(determined(*forcedFates(model, *Pins::parse("sharding-first"))) == 0);
+  const std::pair<const char *, Fates> recipes[] = {
+      {"no-recompute", keepAll(model)},
+      {"full-recompute", fullRecompute(model)},
+      {"selective-recompute", selectiveRecompute(model)}};
+  for (const auto &[recipe, fates] : recipes) {
+    const ForcedFates forced = *forcedFates(model, *Pins::parse(recipe));
+    INFO(recipe);
+    CHECK(isDetermined(forced));
+    Fates normal = fates;
+    normalise(model, normal);
+    CHECK(fatesOf(model, forced).again == normal.again);
+  }
+}
+
+TEST_CASE("a rule determines the ops whose names match, and the last one wins") {
+  const StepModel model = forwardModel();
+  const int op = recomputable(model, true);
+  REQUIRE(op >= 0);
+  const std::string name = model.ops[op].name;
+  const std::string again = R"({"op": ")" + name + R"(", "recompute": "again"})";
+  const std::string keep = R"({"op": ")" + name + R"(", "recompute": "keep"})";
+  ForcedFates forced = *forcedFates(model, rules(again));
+  CHECK(forced.again[op] == true);
+  CHECK(determined(forced) >= 1);
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    if (model.ops[i].name != name || model.ops[i].part != Part::Forward)
+      CHECK_FALSE(forced.again[i].has_value());
+  CHECK(forcedFates(model, rules(again + ", " + keep))->again[op] == false);
+  CHECK(forcedFates(model, rules(keep + ", " + again))->again[op] == true);
+}
+
+TEST_CASE("a rule that matches nothing, or only what cannot run again, is refused") {
+  const StepModel model = forwardModel();
+  CHECK_THAT(
+      forcedFates(model, rules(R"({"op": "nowhere", "recompute": "again"})")).status().message(),
+      Catch::Contains("the pin of the fate of nowhere matches no op of the forward pass"));
+  const int op = recomputable(model, false);
+  REQUIRE(op >= 0);
+  CHECK_THAT(
+      forcedFates(model, rules(R"({"op": ")" + model.ops[op].name + R"(", "recompute": "again"})"))
+          .status()
+          .message(),
+      Catch::Contains("matches only views, constants and results"));
+}
+
+TEST_CASE("forced fates replace others") {
+  const StepModel model = forwardModel();
+  const int op = recomputable(model, true);
+  REQUIRE(op >= 0);
+  ForcedFates forced(model.ops.size());
+  forced.again[op] = false;
+  Fates fates = fullRecompute(model);
+  const Fates kept = withForced(model, fates, forced);
+  CHECK_FALSE(kept.again[op]);
+  CHECK(withForced(model, fates, ForcedFates(model.ops.size())).again[op] == fates.again[op]);
+}

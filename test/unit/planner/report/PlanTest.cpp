@@ -1,0 +1,54 @@
+// Plans as text: comparisons and JSON; and the seconds of decisions.
+#include "compiler/planner/report/Plan.h"
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/search/Planner.h"
+#include "runtime/base/Json.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+TEST_CASE("a choice is compared with the next best one") {
+  Reason reason;
+  CHECK(comparisonText(reason) == "the only choice");
+  reason.alternative = "lives as [dp, _]";
+  reason.alternativeSeconds = 12.3e-6;
+  CHECK(comparisonText(reason) == "+12.3 us: lives as [dp, _]");
+  reason.alternativeSeconds = -12.3e-6;
+  CHECK(comparisonText(reason) == "-12.3 us: lives as [dp, _]");
+}
+
+TEST_CASE("a mesh that was tried has its seconds, or a bound on them, and a note") {
+  TriedMesh tried{*parseMesh("dp=2"), true, 0.0123, 0, ""};
+  CHECK(text(tried) == "dp=2: 12.3 ms");
+  tried.isPlanned = false;
+  CHECK(text(tried) == "dp=2: at least 12.3 ms");
+  tried.note = "no better one found";
+  CHECK(text(tried) == "dp=2: at least 12.3 ms, no better one found");
+  tried.seconds = 0;
+  CHECK(text(tried) == "dp=2: no better one found");
+}
+
+TEST_CASE("the seconds of a plan are those of its decisions, and its JSON states them") {
+  const StepModel model = trainingModel(64, 256, 1024);
+  const cluster::Cluster machine = *cluster::findCluster("h100-node");
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> plan = planStep(model, machine, options);
+  REQUIRE(plan.isOk());
+  Costs costs(model, machine, plan->mesh);
+  CHECK(secondsOf(costs, *plan) == Approx(plan->seconds).epsilon(1e-9));
+  const Json written = Json::parse(toJson(*plan, model));
+  CHECK(written["mesh"] == str(plan->mesh));
+  CHECK(written["predicted"]["step_seconds"] == plan->seconds);
+  CHECK(written["predicted"]["bound_seconds"] == plan->boundSeconds);
+  CHECK(written["predicted"]["peak_bytes"] == plan->peakBytes);
+  REQUIRE(written["ops"].size() == model.ops.size());
+  REQUIRE(written["arguments"].size() == model.arguments.size());
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    CHECK(written["ops"][i]["name"] == model.ops[i].name);
+  CHECK(written["meshes"].size() == plan->meshesTried.size());
+}

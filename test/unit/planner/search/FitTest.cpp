@@ -1,0 +1,98 @@
+// The planner obeys the account of the program: what does not fit there is planned differently, and
+// the size of the smallest program is what messages state.
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/search/Planner.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+namespace {
+
+constexpr int64_t kMiB = 1 << 20;
+
+// A step whose arguments take 48 MiB on one rank; its programs take `factor` times the arguments
+// that a rank stores.
+struct Case {
+  explicit Case(double factor) : factor(factor) {
+    options.ranks = 4;
+    options.memoryOf = [this](const Decisions &decisions) -> Result<ProgramMemory> {
+      ++programs;
+      return ProgramMemory{bytesOf(decisions), bytesOf(decisions)};
+    };
+  }
+
+  int64_t bytesOf(const Decisions &decisions) const {
+    double bytes = 0;
+    for (size_t i = 0; i < model.arguments.size(); ++i)
+      bytes += static_cast<double>(localBytes(model.values[model.arguments[i].value],
+                                              decisions.arguments[i].storage, decisions.mesh));
+    return static_cast<int64_t>(factor * bytes);
+  }
+
+  Result<Plan> plan() { return planStep(model, *cluster::findCluster("h100-node"), options); }
+
+  StepModel model = trainingModel(512, 1024, 2048);
+  double factor;
+  PlannerOptions options;
+  int programs = 0; // that were read
+};
+
+} // namespace
+
+TEST_CASE("a plan that fits without a budget is the plan") {
+  Case step(1);
+  Result<Plan> free = step.plan();
+  REQUIRE(free.isOk());
+  CHECK(free->peakBytes == step.bytesOf(*free));
+  step.options.memoryBytes = free->peakBytes;
+  Result<Plan> same = step.plan();
+  REQUIRE(same.isOk());
+  CHECK(same->ops == free->ops);
+  CHECK(same->arguments == free->arguments);
+  CHECK(same->boundSeconds == free->boundSeconds);
+}
+
+TEST_CASE("a program that is larger than its network is planned again until it fits") {
+  for (double factor : {1.0, 2.0, 3.0}) {
+    Case step(factor);
+    step.options.mesh = Mesh{{{"dp", 4}}};
+    Result<Plan> free = step.plan();
+    REQUIRE(free.isOk());
+    step.options.memoryBytes = free->peakBytes * 19 / 20;
+    Result<Plan> tight = step.plan();
+    INFO("programs of " << factor << " times the arguments, " << free->peakBytes
+                        << " bytes: " << (tight.isOk() ? "" : tight.status().message()));
+    REQUIRE(tight.isOk());
+    CHECK(tight->peakBytes <= step.options.memoryBytes);
+    CHECK(tight->peakBytes == step.bytesOf(*tight));
+    CHECK(tight->budgetBytes == step.options.memoryBytes);
+    CHECK(tight->seconds >= free->boundSeconds);
+    CHECK(tight->boundSeconds <= tight->seconds);
+  }
+}
+
+TEST_CASE("where nothing fits the message names the smallest program") {
+  Case step(1);
+  step.options.memoryOf = [](const Decisions &) -> Result<ProgramMemory> {
+    return ProgramMemory{100 * kMiB, 100 * kMiB};
+  };
+  step.options.memoryBytes = 60 * kMiB;
+  Result<Plan> plan = step.plan();
+  REQUIRE(!plan.isOk());
+  CHECK(plan.status().kind() == StatusKind::Infeasible);
+  CHECK_THAT(
+      plan.status().message(),
+      Catch::Contains("the smallest found needs 100 MiB (--memory 102400KiB), 40.0 MiB more"));
+}
+
+TEST_CASE("a program that cannot be read ends the planning") {
+  Case step(1);
+  step.options.memoryOf = [](const Decisions &) -> Result<ProgramMemory> {
+    return Status::defect("no program");
+  };
+  CHECK_THAT(step.plan().status().message(), Catch::Contains("no program"));
+}

@@ -1,0 +1,228 @@
+// The planner as a whole: plans, bounds, messages, remarks.
+#include "compiler/planner/search/Planner.h"
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/choices/Meshes.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+static Result<Plan> planOn(const StepModel &model, PlannerOptions options) {
+  return planStep(model, *cluster::findCluster("h100-node"), options);
+}
+
+TEST_CASE("all products of two axes are tried") {
+  std::vector<std::string> names;
+  for (const Mesh &mesh : candidateMeshes(8))
+    names.push_back(str(mesh));
+  CHECK(names == std::vector<std::string>{"x=8", "x=4,y=2", "x=2,y=4"});
+}
+
+TEST_CASE("the answer lies between its bound and any recipe") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> best = planOn(model, options);
+  REQUIRE(best.isOk());
+  CHECK(best->boundSeconds <= best->seconds);
+  CHECK(best->gap >= 0);
+  CHECK(best->peakBytes > 0);
+  for (const char *pin : {"dp", "zero1", "zero2", "zero3", "megatron"}) {
+    options.pins = *Pins::parse(pin);
+    Result<Plan> pinned = planOn(model, options);
+    REQUIRE(pinned.isOk());
+    CHECK(pinned->pin == pin);
+    CHECK(pinned->seconds >= best->boundSeconds);
+  }
+}
+
+TEST_CASE("one rank has nothing to decide") {
+  StepModel model = trainingModel(64, 256, 1024);
+  Result<Plan> plan = planOn(model, {});
+  REQUIRE(plan.isOk());
+  for (const ArgumentDecision &argument : plan->arguments)
+    CHECK(argument.storage.isReplicated());
+  CHECK(plan->gap < 1e-6);
+}
+
+TEST_CASE("with less memory the plan splits long-lived values") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> free = planOn(model, options);
+  REQUIRE(free.isOk());
+  // Two weights with two moments each: 96 MiB if every rank holds all of them.
+  options.memoryBytes = 60 << 20;
+  Result<Plan> tight = planOn(model, options);
+  INFO((tight.isOk() ? "" : tight.status().message()));
+  REQUIRE(tight.isOk());
+  CHECK(tight->peakBytes <= options.memoryBytes);
+  CHECK(tight->seconds >= free->boundSeconds);
+}
+
+TEST_CASE("a step that does not fit is refused with numbers") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 2;
+  options.memoryBytes = 1 << 20;
+  Result<Plan> plan = planOn(model, options);
+  REQUIRE(!plan.isOk());
+  CHECK(plan.status().kind() == StatusKind::Infeasible);
+  CHECK_THAT(plan.status().message(),
+             Catch::StartsWith("no plan fits into 1.00 MiB per rank on 2 ranks: the "
+                               "smallest found needs ") &&
+                 Catch::Contains(" (--memory ") &&
+                 Catch::Contains(" more; largest at that point: "));
+  options.proven = Proven{0, {}}; // a bound on steps with other repetitions too: these may fit
+  CHECK_THAT(planOn(model, options).status().message(),
+             Catch::StartsWith("no plan was found that fits into 1.00 MiB") &&
+                 !Catch::Contains("none needs less"));
+}
+
+TEST_CASE("mesh and ranks must agree") {
+  StepModel model = trainingModel(8, 4, 16);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.mesh = *parseMesh("dp=2");
+  CHECK(planOn(model, options).status().message() ==
+        "the mesh dp=2 has 2 ranks, but 4 were asked for: make --mesh and --ranks agree");
+}
+
+TEST_CASE("the same question gets the same answer") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  CHECK(toJson(*planOn(model, options), model) == toJson(*planOn(model, options), model));
+}
+
+TEST_CASE("parameters are explained with the next best choice") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> plan = planOn(model, options);
+  REQUIRE(plan.isOk());
+  REQUIRE(plan->reasons.size() >= 2);
+  CHECK(plan->reasons[0].name == "up.weight");
+  CHECK(plan->reasons[0].kind == "parameter");
+  CHECK_THAT(plan->reasons[0].choice, Catch::StartsWith("lives as ["));
+  CHECK(!plan->reasons[0].alternative.empty());
+}
+
+// The texts of all remarks of this kind, about any op or argument.
+static std::vector<std::string> remarksOf(const Plan &plan, const std::string &kind) {
+  std::vector<std::string> texts;
+  for (const PlanRemark &remark : plan.remarks)
+    if (remark.kind == kind)
+      texts.push_back(remark.text);
+  return texts;
+}
+
+TEST_CASE("every decision is a remark with its reason and numbers") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.pins = *Pins::parse("megatron");
+  Result<Plan> plan = planOn(model, options);
+  REQUIRE(plan.isOk());
+  REQUIRE(remarksOf(*plan, "mesh").size() == 1);
+  CHECK_THAT(remarksOf(*plan, "mesh")[0], Catch::StartsWith("the only mesh tried: tp=4: "));
+  REQUIRE(remarksOf(*plan, "axis").size() == 1);
+  CHECK_THAT(remarksOf(*plan, "axis")[0], Catch::StartsWith("tp (4 ranks) splits ") &&
+                                              Catch::Contains("features ") &&
+                                              Catch::EndsWith(" of the FLOPs of products"));
+  CHECK_THAT(remarksOf(*plan, "bound").at(0),
+             Catch::Contains(" per step; no plan on the meshes tried takes less than "));
+  CHECK_THAT(remarksOf(*plan, "memory").at(0), Catch::Contains("; not binding; largest at the"));
+  CHECK_THAT(remarksOf(*plan, "pin").at(0), Catch::StartsWith("megatron leaves "));
+  REQUIRE(remarksOf(*plan, "parameter").size() == 2);
+  CHECK_THAT(remarksOf(*plan, "parameter")[0],
+             Catch::StartsWith("up.weight lives as [_, tp]; ") && Catch::Contains(" choices"));
+  CHECK_THAT(remarksOf(*plan, "state").at(0),
+             Catch::StartsWith("up.weight.m lives as [_, tp], the layout that its only reader "));
+  for (const PlanRemark &remark : plan->remarks)
+    if (remark.kind == "op")
+      CHECK_THAT(remark.text, Catch::StartsWith(model.ops[remark.op].name + ": "));
+  // The product with the rows of the second weight gives partial sums of 512 x 1024 floats.
+  std::vector<std::string> collectives = remarksOf(*plan, "collective");
+  CHECK(std::any_of(collectives.begin(), collectives.end(), [](const std::string &text) {
+    return text.find("partial(tp) to [") != std::string::npos &&
+           text.find(" over tp of 2.00 MiB (") != std::string::npos;
+  }));
+}
+
+TEST_CASE("remarks name the other meshes and the budget") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  Result<Plan> free = planOn(model, options);
+  REQUIRE(free.isOk());
+  CHECK_THAT(remarksOf(*free, "mesh").at(0),
+             Catch::StartsWith("tp=4 chosen out of 2: tp=4: ") && Catch::Contains("; x=2,y=2: "));
+  CHECK(remarksOf(*free, "pin").empty());
+  options.memoryBytes = 60 << 20;
+  Result<Plan> tight = planOn(model, options);
+  REQUIRE(tight.isOk());
+  CHECK_THAT(remarksOf(*tight, "memory").at(0), Catch::Contains(" at the peak, budget 60.0 MiB; "));
+}
+
+TEST_CASE("a mesh that the planner chose is named by what the plan splits, a given one is not") {
+  const std::pair<int64_t, const char *> cases[] = {{512, "tp=4"}, {1 << 16, "dp=4"}}; // samples
+  for (const auto &[samples, mesh] : cases) {
+    const StepModel model = trainingModel(samples, 1024, 4096);
+    PlannerOptions options;
+    options.ranks = 4;
+    const Result<Plan> chosen = planOn(model, options);
+    options.mesh = parseMesh("a=4");
+    const Result<Plan> given = planOn(model, options);
+    REQUIRE((chosen && given));
+    CHECK(str(chosen->mesh) == mesh);
+    CHECK(str(given->mesh) == "a=4");
+    CHECK(given->ops == chosen->ops);
+    CHECK(given->arguments == chosen->arguments);
+    for (const Reason &reason : chosen->reasons)
+      CHECK_THAT(reason.choice, !Catch::Contains("x"));
+  }
+}
+
+TEST_CASE("axes that a plan takes together are named like all others") {
+  PlannerOptions options;
+  options.ranks = 8;
+  options.mesh = parseMesh("x=2,y=2,z=2");
+  options.isOwnMesh = true;
+  options.choices.rounds = 0; // few choices on the mesh itself, so that a coarser one is faster
+  const Result<Plan> plan = planOn(trainingModel(512, 1024, 4096), options);
+  REQUIRE(plan.isOk());
+  CHECK(str(plan->mesh) == "tp1=2,tp2=2,tp3=2");
+  REQUIRE(plan->meshesTried.size() == 1);
+  CHECK(plan->meshesTried[0].mesh == plan->mesh);
+  CHECK(plan->meshesTried[0].note == "chosen, with axes together as in tp1+tp2+tp3=8");
+}
+
+TEST_CASE("of several meshes the best is taken, and no bound is above any of them") {
+  StepModel model = trainingModel(512, 1024, 4096);
+  for (int64_t memory : {int64_t(0), int64_t(24) << 20}) {
+    PlannerOptions options;
+    options.ranks = 16;
+    options.memoryBytes = memory;
+    Result<Plan> best = planOn(model, options);
+    REQUIRE(best.isOk());
+    CHECK(best->meshesTried.size() == candidateMeshes(16).size());
+    double least = solver::kForbidden;
+    for (const Mesh &mesh : candidateMeshes(16)) {
+      options.mesh = mesh;
+      Result<Plan> alone = planOn(model, options);
+      if (!alone)
+        continue;
+      least = std::min(least, alone->seconds);
+      CHECK(best->boundSeconds <= alone->seconds * (1 + 1e-9));
+    }
+    CHECK(best->seconds == Approx(least).epsilon(1e-6));
+    for (const TriedMesh &tried : best->meshesTried) // the others are proven to be no better
+      CHECK((tried.isPlanned || !tried.note.empty() || tried.seconds >= least * (1 - 1e-6)));
+  }
+}
