@@ -8,7 +8,6 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
-#include <limits>
 #include <memory>
 
 using namespace mlir;
@@ -58,8 +57,8 @@ public:
   Result<Decided> run() {
     Result<Decided> decided = decide();
     const bool isTooLarge = decided.status().kind() == StatusKind::Infeasible;
-    if (isTooLarge && options_.onTooLarge && least_ < std::numeric_limits<int64_t>::max())
-      options_.onTooLarge(least_);
+    if (isTooLarge && options_.onTooLarge && least_)
+      options_.onTooLarge(*least_);
     return decided;
   }
 
@@ -67,17 +66,16 @@ private:
   Result<Decided> decide() {
     CLEAVE_TRY_ASSIGN(model_, readModel(module_));
     CLEAVE_TRY_ASSIGN(forced_, planner::forcedFates(model_, options_.pins));
-    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
-    budget_ = options_.memoryBytes ? options_.memoryBytes : shared.usableBytes();
     const planner::Fates kept = planner::fatesOf(model_, *forced_);
     if (planner::isDetermined(*forced_))
       return planWith(kept, within(options_.whenTooLarge));
     Result<Decided> free = planWith(kept, within(WhenTooLarge::Stop));
     CLEAVE_TRY(unlessInfeasible(free.status()));
-    if (free)
+    if (free || !options_.budget.isLimited())
       return free;
+    budget_ = options_.budget.bytes();
     CLEAVE_TRY_ASSIGN(std::vector<planner::JointMesh> meshes,
-                      planner::jointMeshes(model_, cluster_, options_, *forced_, budget_));
+                      planner::jointMeshes(model_, cluster_, options_, *forced_));
     if (meshes.empty())
       return free;                                    // memory is not the reason
     if (meshes[0].boundSeconds == solver::kForbidden) // they are in rising order
@@ -94,7 +92,6 @@ private:
 
   planner::PlannerOptions within(WhenTooLarge whenTooLarge) const {
     planner::PlannerOptions options = options_;
-    options.memoryBytes = budget_;
     options.proven = proven_;
     options.whenTooLarge = whenTooLarge;
     return options;
@@ -106,7 +103,7 @@ private:
   }
   planner::PlannerOptions withoutLimit(const Mesh &mesh) const {
     planner::PlannerOptions options = options_;
-    options.memoryBytes = planner::kUnlimitedBytes;
+    options.budget = planner::Budget::unlimited();
     setMesh(options, mesh);
     return options;
   }
@@ -133,7 +130,7 @@ private:
     const planner::MemoryOf memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster_);
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
       CLEAVE_TRY_ASSIGN(planner::ProgramMemory memory, memoryOf(decisions));
-      least_ = std::min(least_, memory.arena);
+      least_ = std::min(least_.value_or(memory.arena), memory.arena);
       if (wholePeak_ == 0) // the first one is that of the fastest plan that keeps everything
         CLEAVE_TRY(keepWhole(decided.model, decisions, memory));
       return memory;
@@ -201,7 +198,7 @@ private:
   // Fates for the layouts that are best without a limit, and no others.
   Result<Decided> shardThenRepeat(const planner::Fates &kept) {
     planner::PlannerOptions options = options_;
-    options.memoryBytes = planner::kUnlimitedBytes;
+    options.budget = planner::Budget::unlimited();
     CLEAVE_TRY_ASSIGN(Decided whole, planWith(kept, options));
     mesh_ = whole.plan.mesh;
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
@@ -226,7 +223,7 @@ private:
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
     CLEAVE_TRY(repeatAround(meshes, shared).status());
     planner::PlannerOptions options = options_;
-    options.memoryBytes = planner::kUnlimitedBytes;
+    options.budget = planner::Budget::unlimited();
     const planner::Fates full = planner::fullRecompute(model_);
     const Status status = planWith(planner::withForced(model_, full, *forced_), options).status();
     CLEAVE_TRY(unlessInfeasible(status));
@@ -275,7 +272,7 @@ private:
     setMesh(options, *mesh_);
     options.cutoffSeconds = cutoff();
     planner::PlannerOptions larger = options;
-    larger.memoryBytes += budget_ / kLargerShare;
+    larger.budget = budget_ + budget_ / kLargerShare;
     Result<Decided> base = planWith(kept, larger);
     CLEAVE_TRY(unlessInfeasible(base.status()));
     int64_t target = budget_;
@@ -298,13 +295,14 @@ private:
   Result<Decided> explain(const planner::Fates &kept, const planner::Fates &best) {
     planner::PlannerOptions options = within(WhenTooLarge::Explain);
     Result<Decided> first = planWith(kept, options);
-    const int64_t needed = tooLarge_;
+    const std::optional<int64_t> needed = tooLarge_;
     CLEAVE_TRY(unlessInfeasible(first.status()));
     if (first)
       return first;
     setMesh(options, *mesh_);
     Result<Decided> again = planWith(best, options);
-    return again || tooLarge_ < needed ? std::move(again) : std::move(first);
+    const bool needsLess = tooLarge_ && (!needed || *tooLarge_ < *needed);
+    return again || needsLess ? std::move(again) : std::move(first);
   }
 
   // Of the layouts that the meshes suggest, those with the fastest plan by the fates that they
@@ -313,11 +311,11 @@ private:
   chooseBase(const std::vector<planner::JointMesh> &meshes) {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
     const planner::PricedDecisions *best = nullptr;
-    std::pair<int64_t, double> least = {std::numeric_limits<int64_t>::max(), solver::kForbidden};
+    std::optional<std::pair<int64_t, double>> least; // bytes that are missing, and seconds
     for (const planner::JointMesh &mesh : meshes) {
       if (&mesh - meshes.data() >= kBases && best)
         break;
-      if (!mesh.base || (least.first == 0 && mesh.boundSeconds >= least.second))
+      if (!mesh.base || (least && least->first == 0 && mesh.boundSeconds >= least->second))
         continue;
       planner::Costs costs(model_, shared, mesh.mesh);
       Result<planner::ChosenFates> chosen =
@@ -327,7 +325,7 @@ private:
         continue;
       const int64_t missing = chosen->isFitting ? 0 : chosen->peakBytes - budget_;
       const std::pair<int64_t, double> needed = {missing, mesh.base->seconds + chosen->seconds};
-      if (needed < least) {
+      if (!least || needed < *least) {
         least = needed;
         best = &*mesh.base;
       }
@@ -340,8 +338,10 @@ private:
   // times.
   Status searchFates(planner::Costs &costs, const planner::PricedDecisions &plan, bool isAround,
                      int repetitions = 1) {
-    int64_t target = budget_, fitting = 0, tooLarge = std::numeric_limits<int64_t>::max();
-    for (int round = 0; round < kRounds && tooLarge - fitting > budget_ / kFine; ++round) {
+    int64_t target = budget_, fitting = 0;
+    std::optional<int64_t> tooLarge;
+    auto isClosed = [&] { return tooLarge && *tooLarge - fitting <= budget_ / kFine; };
+    for (int round = 0; round < kRounds && !isClosed(); ++round) {
       Result<planner::ChosenFates> chosen =
           planner::chooseFates(costs, plan, *forced_, target, options_.solve, repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
@@ -353,13 +353,13 @@ private:
       if (slack >= 0)
         fitting = std::max(fitting, target);
       else
-        tooLarge = std::min(tooLarge, target);
+        tooLarge = std::min(tooLarge.value_or(target), target);
       const bool isClose = best_ && best_->plan.gap < kCloseGap;
       if (slack >= 0 ? slack < budget_ / (isClose ? kCoarse : kFine) : !chosen->isFitting)
         break;
       target += slack;
-      if (target <= fitting || target >= tooLarge)
-        target = fitting + (tooLarge - fitting) / 2;
+      if (tooLarge && (target <= fitting || target >= *tooLarge))
+        target = fitting + (*tooLarge - fitting) / 2;
     }
     return fitting > 0 ? tryLess(costs, plan, isAround, repetitions, fitting) : Status::ok();
   }
@@ -432,7 +432,7 @@ private:
   planner::StepModel model_; // of the step as it is
   std::optional<planner::ForcedFates> forced_;
   std::optional<Mesh> mesh_;              // of plans with repetitions
-  int64_t budget_ = 0;                    // bytes of one rank
+  int64_t budget_ = 0;                    // bytes of one rank, once a plan exceeded them
   int64_t wholePeak_ = 0;                 // bytes of the fastest plan that keeps everything
   double wholeSeconds_ = 0;               // of that plan, per step
   std::optional<planner::Proven> proven_; // of all plans, once it is known
@@ -440,8 +440,8 @@ private:
   std::optional<Decided> best_;           // the fastest plan that fits
   std::optional<planner::Plan> smallest_; // the plan with the smallest program
   // Bytes of the smallest program of the last plan that did not fit.
-  int64_t tooLarge_ = std::numeric_limits<int64_t>::max();
-  int64_t least_ = std::numeric_limits<int64_t>::max(); // bytes of the smallest program
+  std::optional<int64_t> tooLarge_;
+  std::optional<int64_t> least_; // bytes of the smallest program
 };
 
 } // namespace

@@ -65,7 +65,7 @@ Status planEvaluation(Compilation &c, Unit &unit, const planner::StepModel &mode
     used.insert(argument.name);
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
   options.mesh = c.decided.mesh;
-  options.memoryBytes = c.decided.budgetBytes;
+  options.budget = c.decided.budget;
   options.memoryOf = memoryOfPrograms(*unit.module, evaluation, *c.cluster);
   std::vector<planner::NamePin> pins;
   for (size_t i = 0; i < model.arguments.size(); ++i) {
@@ -74,13 +74,13 @@ Status planEvaluation(Compilation &c, Unit &unit, const planner::StepModel &mode
     if (used.contains(argument.name))
       pins.push_back(pinOf(argument, decision, c.decided.mesh));
     else if (argument.role != "input" && argument.role != "label")
-      options.memoryBytes -= planner::localBytes(model.values[size_t(argument.value)],
-                                                 decision.storage, c.decided.mesh);
+      options.budget = options.budget.without(planner::localBytes(
+          model.values[size_t(argument.value)], decision.storage, c.decided.mesh));
   }
   options.pins = planner::Pins::ofRules(std::move(pins));
   Result<planner::Plan> plan = planner::planStep(evaluation, *c.cluster, options);
   if (plan.status().kind() == StatusKind::Infeasible && c.options.leastMemory) {
-    options.memoryBytes = planner::kUnlimitedBytes; // takes more than the least of the training
+    options.budget = planner::Budget::unlimited(); // takes more than the least of the training
     plan = planner::planStep(evaluation, *c.cluster, options);
   }
   CLEAVE_TRY(plan.status());

@@ -30,11 +30,12 @@ public:
     options_.onTooLarge = [this](int64_t bytes) { seen = bytes; };
   }
 
-  // The plan in so many bytes. If there is none, `seen` has the bytes of the smallest program; 0:
-  // memory is not the reason. Explain finds plans that Search does not.
-  Result<Decided> in(int64_t bytes, WhenTooLarge whenTooLarge = WhenTooLarge::Search) {
-    seen = 0;
-    options_.memoryBytes = bytes;
+  // The plan within the budget. If there is none, `seen` has the bytes of the smallest program;
+  // nothing: memory is not the reason. Explain finds plans that Search does not.
+  Result<Decided> in(const planner::Budget &budget,
+                     WhenTooLarge whenTooLarge = WhenTooLarge::Search) {
+    seen.reset();
+    options_.budget = budget;
     options_.whenTooLarge = whenTooLarge;
     return decideStep(module_, cluster_, options_);
   }
@@ -46,7 +47,7 @@ public:
     return decided.isOk();
   }
 
-  int64_t seen = 0;
+  std::optional<int64_t> seen;
 
 private:
   ModuleOp module_;
@@ -58,18 +59,20 @@ private:
 
 // The amount to try next: half of what suffices, until an amount was refused; then the smallest
 // program that was seen there, and if it suffices 1 % less; then the middle.
-static int64_t nextAmount(int64_t enough, int64_t refused, int64_t seen) {
+static int64_t nextAmount(int64_t enough, int64_t refused, std::optional<int64_t> seen) {
   const int64_t last = enough * 99 / 100;
   if (enough == seen)
     return last;
-  return refused < seen && seen < last ? seen : std::min(last, refused + (enough - refused) / 2);
+  return seen && refused < *seen && *seen < last ? *seen
+                                                 : std::min(last, refused + (enough - refused) / 2);
 }
 
 Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster,
                                 planner::PlannerOptions options) {
   Budgets budgets(module, cluster, options);
-  CLEAVE_TRY_ASSIGN(Decided fastest, budgets.in(planner::kUnlimitedBytes));
-  int64_t enough = fastest.plan.arenaBytes, refused = 0, seen = 0;
+  CLEAVE_TRY_ASSIGN(Decided fastest, budgets.in(planner::Budget::unlimited()));
+  int64_t enough = fastest.plan.arenaBytes, refused = 0;
+  std::optional<int64_t> seen;
   auto isLeast = [&] { return refused == enough * 99 / 100; };
   for (int i = 0; i < kSearches && !isLeast(); ++i) {
     const int64_t amount = nextAmount(enough, refused, seen);
@@ -82,7 +85,7 @@ Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster
     if (!suffices)
       seen = budgets.seen;
   }
-  options.memoryBytes = enough;
+  options.budget = enough;
   CLEAVE_TRY_ASSIGN(Decided decided, decideStep(module, cluster, options));
   return LeastMemory{enough, std::move(decided),
                      concat("--memory ", enough, " is the least in which a plan was found; ",
@@ -106,26 +109,25 @@ std::string refusalText(const planner::Plan &plan, int64_t needed, int64_t budge
 // A budget in which a plan is found, if one is near the smallest program that was seen.
 static std::optional<std::pair<int64_t, planner::Plan>> confirmedNear(Budgets &budgets,
                                                                       int64_t seen) {
-  for (int i = 0; i < kConfirmations && seen > 0; ++i) {
+  for (int i = 0; i < kConfirmations; ++i) {
     const int64_t needed = (seen + kKiB - 1) / kKiB * kKiB;
     if (Result<Decided> decided = budgets.in(needed))
       return std::make_pair(needed, std::move(decided->plan));
-    seen = std::max(budgets.seen, needed + needed / kMore);
+    seen = std::max(budgets.seen.value_or(0), needed + needed / kMore);
   }
   return std::nullopt;
 }
 
 Result<Decided> decideOrRefuse(ModuleOp module, const cluster::Cluster &cluster,
                                planner::PlannerOptions options) {
-  int64_t seen = 0;
+  std::optional<int64_t> seen;
   options.onTooLarge = [&](int64_t bytes) { seen = bytes; };
   Result<Decided> decided = decideStep(module, cluster, options);
-  if (decided.status().kind() != StatusKind::Infeasible || seen == 0)
+  if (decided.status().kind() != StatusKind::Infeasible || !seen)
     return decided;
-  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
-  const int64_t budget = options.memoryBytes ? options.memoryBytes : shared.usableBytes();
+  const int64_t budget = options.budget.bytes();
   Budgets budgets(module, cluster, options);
-  const auto confirmed = confirmedNear(budgets, seen);
+  const auto confirmed = confirmedNear(budgets, *seen);
   if (!confirmed)
     return decided;
   const auto &[needed, plan] = *confirmed;

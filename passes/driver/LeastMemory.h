@@ -16,8 +16,8 @@ struct LeastMemory {
   std::string remark;
 };
 
-// Looks for the least memory by halves, in a limited number of plans; `options` without a budget.
-// Errors as of decideStep. `module` is that of the phase `primitive`.
+// Looks for the least memory by halves, in a limited number of plans, whatever the budget of
+// `options` is. Errors as of decideStep. `module` is that of the phase `primitive`.
 Result<LeastMemory> leastMemory(mlir::ModuleOp module, const cluster::Cluster &cluster,
                                 planner::PlannerOptions options);
 

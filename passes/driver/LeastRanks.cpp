@@ -45,14 +45,14 @@ private:
   // Whether a plan fits. Where the smallest quick plan needs half as much again, none is searched.
   Result<bool> tryRanks(int64_t ranks) {
     options_.ranks = ranks;
-    CLEAVE_TRY_ASSIGN(int64_t budget, variants_.budget(options_));
+    CLEAVE_TRY_ASSIGN(planner::Budget budget, variants_.budget(options_));
     CLEAVE_TRY_ASSIGN(QuickPlan quick, variants_.quick(options_));
     const int64_t least = quick.smallest().bytes;
-    if (least > budget + budget / 2) {
+    if (budget.isLimited() && least > budget.bytes() + budget.bytes() / 2) {
       tell(ranks, "takes " + bytesText(static_cast<uint64_t>(least)));
-      failure_ = Status::infeasible("no plan was found that fits into ",
-                                    bytesText(static_cast<uint64_t>(budget)), " per rank on up to ",
-                                    ranks, " ranks; give more memory or a smaller batch");
+      failure_ = Status::infeasible(
+          "no plan was found that fits into ", bytesText(static_cast<uint64_t>(budget.bytes())),
+          " per rank on up to ", ranks, " ranks; give more memory or a smaller batch");
       return false;
     }
     Result<Decided> decided = variants_.decide(options_);

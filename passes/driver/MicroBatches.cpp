@@ -127,7 +127,7 @@ private:
     CLEAVE_TRY(compileTo(*next, "primitive"));
     Variants variants(*next);
     CLEAVE_TRY_ASSIGN(QuickPlan quick, variants.quick(next->options));
-    CLEAVE_TRY_ASSIGN(int64_t budget, variants.budget(next->options));
+    CLEAVE_TRY_ASSIGN(planner::Budget budget, variants.budget(next->options));
     if (best_ && quick.boundSeconds >= best_->decided.seconds) {
       tell(count, "at least " + secondsText(quick.boundSeconds));
       return false;

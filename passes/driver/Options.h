@@ -2,6 +2,8 @@
 // (docs/interface.md).
 #pragma once
 
+#include "compiler/planner/choices/Budget.h"
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -49,8 +51,8 @@ struct CompileOptions {
   bool directAttention = false;    // on GPUs by generated kernels, instead of a library's
   bool directConvolution = false;  // by generated kernels, instead of a library's
   int64_t ranks = 1;
-  bool leastRanks = false;  // --ranks least: the planner chooses the fewest that suffice
-  uint64_t memoryBytes = 0; // budget of one rank; 0: what the cluster file says
+  bool leastRanks = false; // --ranks least: the planner chooses the fewest that suffice
+  std::optional<planner::Budget> memory; // of one rank; nothing: what the cluster leaves it
   bool leastMemory = false; // --memory least: the smallest budget in which a plan is found
   std::string mesh;         // AXIS=N,…; empty: the planner chooses
   std::string pin;          // recipe or file; empty: none

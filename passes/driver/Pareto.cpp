@@ -26,25 +26,26 @@ Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions
   constexpr int kMostPlans = 24;
   constexpr int64_t kLess = 7, kNear = 50;
   std::vector<ParetoPoint> points;
-  int64_t budget = planner::kUnlimitedBytes, tooSmall = 0;
+  int64_t tooSmall = 0;
+  planner::Budget budget = planner::Budget::unlimited();
   for (int plans = 0; plans < kMostPlans; ++plans) {
-    options.memoryBytes = static_cast<uint64_t>(budget);
+    options.memory = budget;
     Result<Decided> decided = variants.decide(options);
     if (decided) {
       const planner::Plan &plan = decided->plan;
-      points.push_back({budget, plan.arenaBytes, plan.seconds, plan.boundSeconds,
-                        planner::str(plan.mesh), plan.repetitions.size()});
+      points.push_back({budget.isLimited() ? budget.bytes() : plan.arenaBytes, plan.arenaBytes,
+                        plan.seconds, plan.boundSeconds, planner::str(plan.mesh),
+                        plan.repetitions.size()});
     } else if (points.empty() || decided.status().kind() != StatusKind::Infeasible) {
       return decided.status();
     } else {
-      tooSmall = budget;
+      tooSmall = budget.bytes();
     }
     const int64_t least = points.back().bytes;
     if (least - tooSmall <= least / kNear)
       break;
     budget = tooSmall > 0 ? tooSmall + (least - tooSmall) / 2 : least - least / kLess;
   }
-  points[0].budget = points[0].bytes;
   return notDominated(std::move(points));
 }
 
@@ -96,8 +97,8 @@ private:
 
 class Picture {
 public:
-  Picture(const std::vector<ParetoPoint> &points, int64_t budget)
-      : points_(points), budget_(static_cast<double>(budget)),
+  Picture(const std::vector<ParetoPoint> &points, const planner::Budget &budget)
+      : points_(points), budget_(static_cast<double>(budget.ofSpace())),
         bytes_(static_cast<double>(points.front().bytes), lastBytes(), kLeft, kWidth - kRight),
         seconds_(points.back().seconds, points.front().seconds, kHeight - kBottom, kTop) {}
 
@@ -193,7 +194,7 @@ private:
 
 } // namespace
 
-std::string paretoSvg(const std::vector<ParetoPoint> &points, int64_t budget,
+std::string paretoSvg(const std::vector<ParetoPoint> &points, const planner::Budget &budget,
                       const std::string &title) {
   return Picture(points, budget).draw(title);
 }

@@ -7,7 +7,7 @@ namespace cleave::driver {
 
 // A plan that no other point beats in both memory and time.
 struct ParetoPoint {
-  int64_t budget = 0; // bytes of one rank that --memory was
+  int64_t budget = 0; // bytes of one rank that --memory was; `bytes` where it was without a limit
   int64_t bytes = 0;  // that one rank takes of it
   double seconds = 0; // per step
   double bound = 0;   // Plan::boundSeconds
@@ -26,8 +26,8 @@ std::vector<ParetoPoint> notDominated(std::vector<ParetoPoint> points);
 // One line per point; sizes in bytes, times in seconds.
 std::string paretoCsv(const std::vector<ParetoPoint> &points);
 
-// A picture in SVG: memory to the right, time upwards; `budget` bytes are marked by a line.
-std::string paretoSvg(const std::vector<ParetoPoint> &points, int64_t budget,
+// A picture in SVG: memory to the right, time upwards; the budget is marked by a line.
+std::string paretoSvg(const std::vector<ParetoPoint> &points, const planner::Budget &budget,
                       const std::string &title);
 
 } // namespace cleave::driver

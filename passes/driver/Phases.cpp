@@ -289,9 +289,9 @@ static Status promised(Compilation &c, llvm::function_ref<LogicalResult()> check
 }
 
 // --memory least: the evaluation takes more than the least of the training.
-static Status raiseBudget(Compilation &c, uint64_t training) {
-  c.decided.budgetBytes = static_cast<int64_t>(c.arenaBytes);
-  c.options.memoryBytes = c.arenaBytes;
+static Status raiseBudget(Compilation &c, int64_t training) {
+  c.decided.budget = static_cast<int64_t>(c.arenaBytes);
+  c.options.memory = c.decided.budget;
   c.remarks.push_back({"memory", concat("the evaluation of --eval takes ", bytesText(c.arenaBytes),
                                         " with what the training keeps; the training alone takes ",
                                         bytesText(training))});
@@ -316,12 +316,13 @@ static Status program(Compilation &c) {
   for (auto program : c.module().getOps<program::ProgramOp>())
     c.arenaBytes = std::max(c.arenaBytes, static_cast<uint64_t>(program.getArena()->getBytes()));
   c.peakBytes = memory.peak;
-  const auto budget = static_cast<uint64_t>(c.decided.budgetBytes);
-  if (budget && c.arenaBytes > budget && static_cast<uint64_t>(memory.arena) <= budget) {
+  const planner::Budget &budget = c.decided.budget;
+  if (!budget.holds(static_cast<int64_t>(c.arenaBytes)) && budget.holds(memory.arena)) {
     if (c.options.leastMemory)
-      return raiseBudget(c, budget);
+      return raiseBudget(c, budget.bytes());
     return Status::infeasible("the evaluation of --eval takes ", bytesText(c.arenaBytes),
-                              " with what the training keeps, of a budget of ", bytesText(budget),
+                              " with what the training keeps, of a budget of ",
+                              bytesText(budget.bytes()),
                               "; leave --eval out, or give more --memory");
   }
   return Status::ok();
@@ -357,14 +358,14 @@ static Status verifyTrain(Compilation &c) {
 // The planner's memory is exact, and fits.
 static Status verifyProgram(Compilation &c) {
   CLEAVE_TRY(verifyPromise<promise::checkProgram>(c));
-  if (c.decided.budgetBytes == 0) // no planner ran
+  if (c.decided.ops.empty()) // no planner ran
     return Status::ok();
   if (static_cast<uint64_t>(c.decided.peakBytes) != c.peakBytes)
     return Status::defect("the program takes ", c.peakBytes, " bytes at its peak, but ",
                           c.decided.peakBytes, " were planned");
-  if (c.arenaBytes > static_cast<uint64_t>(c.decided.budgetBytes))
+  if (!c.decided.budget.holds(static_cast<int64_t>(c.arenaBytes)))
     return Status::defect("the program takes ", c.arenaBytes, " bytes of a budget of ",
-                          c.decided.budgetBytes);
+                          c.decided.budget.bytes());
   return Status::ok();
 }
 

@@ -53,7 +53,7 @@ static Result<Decided> decide(Compilation &c) {
   if (!c.options.leastMemory)
     return decideOrRefuse(c.module(), *c.cluster, std::move(options));
   CLEAVE_TRY_ASSIGN(LeastMemory least, leastMemory(c.module(), *c.cluster, std::move(options)));
-  c.options.memoryBytes = static_cast<uint64_t>(least.bytes);
+  c.options.memory = least.bytes;
   c.remarks.push_back({"memory", least.remark});
   return std::move(least.decided);
 }
@@ -69,7 +69,7 @@ static Result<Decided> decideOnLeastRanks(Compilation &c, Variants &variants) {
 static Status writePareto(Compilation &c, Variants &variants) {
   CLEAVE_TRY_ASSIGN(std::vector<ParetoPoint> points,
                     paretoPoints(variants, c.options).withContext("--pareto"));
-  CLEAVE_TRY_ASSIGN(int64_t budget, variants.budget(c.options));
+  CLEAVE_TRY_ASSIGN(planner::Budget budget, variants.budget(c.options));
   CLEAVE_TRY(writeFile(c.options.pareto + ".csv", paretoCsv(points)));
   const std::string title =
       concat(c.options.model.substr(c.options.model.find_last_of('/') + 1), " on ", c.options.ranks,

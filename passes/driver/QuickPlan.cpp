@@ -3,15 +3,16 @@
 #include "compiler/planner/remat/FatePins.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace mlir;
 
 namespace cleave::driver {
 
-const QuickPoint *QuickPlan::within(int64_t bytes) const {
+const QuickPoint *QuickPlan::within(const planner::Budget &budget) const {
   const QuickPoint *best = nullptr;
   for (const QuickPoint &point : points)
-    if (point.bytes <= bytes && (!best || point.seconds < best->seconds))
+    if (budget.holds(point.bytes) && (!best || point.seconds < best->seconds))
       best = &point;
   return best;
 }
@@ -33,10 +34,10 @@ static Result<std::vector<planner::Fates>> fatesToTry(const planner::StepModel &
 }
 
 Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
-                            planner::PlannerOptions options, int64_t enough) {
+                            planner::PlannerOptions options) {
   CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
   CLEAVE_TRY_ASSIGN(std::vector<planner::Fates> fates, fatesToTry(model, options.pins));
-  options.memoryBytes = planner::kUnlimitedBytes;
+  const planner::Budget budget = std::exchange(options.budget, planner::Budget::unlimited());
   options.maxReasons = 0;
   std::vector<planner::Pins> layouts = {options.pins};
   if (!options.pins.restrictsLayouts() && options.ranks > 1)
@@ -59,7 +60,7 @@ Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
                               concat(layout, comma, recompute)});
       if (isFirst)
         quick.boundSeconds = plan.boundSeconds;
-      if (isFirst && plan.arenaBytes <= enough)
+      if (isFirst && budget.holds(plan.arenaBytes))
         return quick;
     }
   return quick;

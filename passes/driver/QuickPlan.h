@@ -22,15 +22,15 @@ struct QuickPlan {
   double boundSeconds = 0;
   std::vector<QuickPoint> points; // at least one; the first is the fastest that keeps everything
 
-  // The fastest one that takes at most so many bytes, or null.
-  const QuickPoint *within(int64_t bytes) const;
+  // The fastest one within the budget, or null.
+  const QuickPoint *within(const planner::Budget &budget) const;
   // The one with the fewest bytes.
   const QuickPoint &smallest() const;
 };
 
-// `module` is that of the phase `primitive`; `options` without their budget. If the first plan fits
-// into `enough` bytes, no other one is made. Errors as of planStep and forcedFates.
+// `module` is that of the phase `primitive`. Plans may exceed the budget; if the first one fits, no
+// other one is made. Errors as of planStep and forcedFates.
 Result<QuickPlan> quickPlan(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                            planner::PlannerOptions options, int64_t enough);
+                            planner::PlannerOptions options);
 
 } // namespace cleave::driver

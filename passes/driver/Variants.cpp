@@ -24,11 +24,9 @@ Status loadCluster(Compilation &c) {
 
 Result<planner::PlannerOptions> plannerOptions(const CompileOptions &options,
                                                const cluster::Cluster &cluster) {
-  return shard::plannerOptions({.ranks = options.ranks,
-                                .memoryBytes = static_cast<int64_t>(options.memoryBytes),
-                                .mesh = options.mesh,
-                                .pin = options.pin},
-                               cluster);
+  return shard::plannerOptions(
+      {.ranks = options.ranks, .memory = options.memory, .mesh = options.mesh, .pin = options.pin},
+      cluster);
 }
 
 Result<ModuleOp> Variants::moduleOf(const CompileOptions &options) {
@@ -46,10 +44,9 @@ Result<ModuleOp> Variants::moduleOf(const CompileOptions &options) {
   return other->module();
 }
 
-Result<int64_t> Variants::budget(const CompileOptions &options) {
+Result<planner::Budget> Variants::budget(const CompileOptions &options) {
   CLEAVE_TRY(loadCluster(c_));
-  CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(*c_.cluster, options.ranks));
-  return options.memoryBytes ? static_cast<int64_t>(options.memoryBytes) : shared.usableBytes();
+  return planner::budgetOf(options.memory, *c_.cluster, options.ranks);
 }
 
 Result<int64_t> Variants::nodeRanks() {
@@ -66,8 +63,7 @@ Result<Decided> Variants::decide(const CompileOptions &options) {
 Result<QuickPlan> Variants::quick(const CompileOptions &options) {
   CLEAVE_TRY_ASSIGN(ModuleOp module, moduleOf(options));
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
-  CLEAVE_TRY_ASSIGN(int64_t enough, budget(options));
-  return quickPlan(module, *c_.cluster, std::move(planner), enough);
+  return quickPlan(module, *c_.cluster, std::move(planner));
 }
 
 std::string comparedTo(double seconds, double other) {

@@ -26,8 +26,8 @@ public:
   // `c` is behind the phase `primitive`.
   explicit Variants(Compilation &c) : c_(c) {}
 
-  // The bytes that one rank may use.
-  Result<int64_t> budget(const CompileOptions &options);
+  // What one rank may use.
+  Result<planner::Budget> budget(const CompileOptions &options);
   // The ranks that a node of the cluster has; 1 if it is a CPU.
   Result<int64_t> nodeRanks();
   // The plan that cleave-compile would make. Errors as of the phases.

@@ -63,7 +63,7 @@ private:
 
   // The fastest plan that is found within the budget.
   std::optional<QuickPoint> pointUnder(const CompileOptions &options) {
-    Result<int64_t> budget = variants_.budget(options);
+    Result<planner::Budget> budget = variants_.budget(options);
     Result<QuickPlan> quick = budget ? variants_.quick(options) : budget.status();
     const QuickPoint *point = quick ? quick->within(*budget) : nullptr;
     return point ? std::optional(*point) : std::nullopt;
@@ -113,7 +113,7 @@ private:
   // The plans under the given options: one that fits, the one with the fewest bytes, the fastest.
   // Recipes cannot be joined with a file of pins.
   void addMemory(QuickPlan here) {
-    Result<int64_t> budget = variants_.budget(options_);
+    Result<planner::Budget> budget = variants_.budget(options_);
     if (!budget)
       return;
     if (std::filesystem::exists(options_.pin))
@@ -121,7 +121,7 @@ private:
     if (const QuickPoint *point = here.within(*budget); point && !point->pin.empty())
       ways_.push_back(pinText(*point).substr(1) + costText(*point));
     const QuickPoint &least = here.smallest(), &fastest = here.points[0];
-    if (least.bytes > *budget)
+    if (!budget->holds(least.bytes))
       ways_.push_back(
           concat("--memory ", memoryText(least.bytes), pinText(least), costText(least)));
     if (fastest.bytes > least.bytes)

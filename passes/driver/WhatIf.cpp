@@ -50,15 +50,15 @@ private:
   Status askMemory() {
     CompileOptions options = options_;
     Result<QuickPlan> quick = variants_.quick(options);
-    if (quick && quick->points[0].bytes > plan_.budgetBytes &&
+    if (quick && !plan_.budget.holds(quick->points[0].bytes) &&
         quick->points[0].seconds < plan_.seconds) {
       const int64_t bytes = quick->points[0].bytes;
-      CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(memoryText(bytes)));
+      CLEAVE_TRY_ASSIGN(options.memory, parseBytes(memoryText(bytes)));
       CLEAVE_TRY(ask("--memory " + memoryText(bytes), options));
     }
     for (int64_t quarters : {3, 2}) {
       const std::string text = memoryText(plan_.arenaBytes / 4 * quarters);
-      CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(text));
+      CLEAVE_TRY_ASSIGN(options.memory, parseBytes(text));
       CLEAVE_TRY(ask("--memory " + text, options));
     }
     return Status::ok();
@@ -114,7 +114,7 @@ private:
       CompileOptions options = options_;
       options.mesh = planner::str(mesh);
       Result<QuickPlan> quick = variants_.quick(options);
-      const QuickPoint *point = quick ? quick->within(plan_.budgetBytes) : nullptr;
+      const QuickPoint *point = quick ? quick->within(plan_.budget) : nullptr;
       if (point && (!best || point->seconds < best->first))
         best.emplace(point->seconds, std::move(options));
     }

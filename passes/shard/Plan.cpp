@@ -16,16 +16,16 @@ namespace cleave::shard {
 Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request,
                                                const cluster::Cluster &cluster) {
   planner::PlannerOptions options;
-  options.ranks = request.ranks;
-  options.nodeRanks = cluster.isCpu ? request.ranks : cluster.devicesPerNode;
-  options.memoryBytes = request.memoryBytes;
   if (!request.mesh.empty()) {
     options.mesh = planner::parseMesh(request.mesh);
     if (!options.mesh)
       return Status::userError("--mesh: found '", request.mesh,
                                "', expected AXIS=N,..., for example dp=2,tp=2");
   }
+  options.ranks = request.ranks.value_or(options.mesh ? options.mesh->ranks() : 1);
+  options.nodeRanks = cluster.isCpu ? options.ranks : cluster.devicesPerNode;
   CLEAVE_TRY_ASSIGN(options.pins, planner::Pins::parse(request.pin).withContext("--pin"));
+  CLEAVE_TRY_ASSIGN(options.budget, planner::budgetOf(request.memory, cluster, options.ranks));
   return options;
 }
 
@@ -56,17 +56,18 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
 private:
   Status plan(func::FuncOp step, const planner::StepModel &model) {
     CLEAVE_TRY_ASSIGN(cluster::Cluster machine, cluster::findCluster(cluster));
-    CLEAVE_TRY_ASSIGN(
-        planner::PlannerOptions options,
-        plannerOptions({.ranks = ranks, .memoryBytes = memory, .mesh = mesh, .pin = pin}, machine));
+    PlanRequest request{.mesh = mesh, .pin = pin};
+    if (request.mesh.empty())
+      request.ranks = ranks;
+    if (memory > 0)
+      request.memory = int64_t(memory);
+    CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(request, machine));
     const planner::Pins &pins = options.pins;
     if (pins.recompute() == planner::Recompute::Full ||
         pins.recompute() == planner::Recompute::Selective || !pins.fateRules().empty())
       return Status::userError("the pin ", pins.name(), " says what is computed again, but ",
                                "--cleave-shard-plan decides on layouts only: mark these ops with ",
                                "graph.fate for --cleave-remat-realise, or use cleave-compile");
-    if (options.mesh)
-      options.ranks = options.mesh->ranks();
     CLEAVE_TRY_ASSIGN(planner::Plan decided, planner::planStep(model, machine, options));
     annotate(step, decided);
     return Status::ok();

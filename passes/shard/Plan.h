@@ -5,19 +5,21 @@
 #include "compiler/planner/search/Planner.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace cleave::shard {
 
 // Options as users write them (docs/interface.md).
 struct PlanRequest {
-  int64_t ranks = 1;
-  int64_t memoryBytes = 0; // of one rank; 0: those of the cluster
-  std::string mesh;        // AXIS=N,...; empty: the planner chooses
-  std::string pin;         // recipe or file; empty: none
+  std::optional<int64_t> ranks;          // nothing: those of the mesh
+  std::optional<planner::Budget> memory; // of one rank; nothing: what the cluster leaves it
+  std::string mesh;                      // AXIS=N,...; empty: the planner chooses
+  std::string pin;                       // recipe or file; empty: none
 };
 
-// The planner's options; a user error names the option. The ranks of a CPU are one node.
+// The planner's options, with the budget of a rank; a user error names the option, or says that the
+// cluster has too few devices. The ranks of a CPU are one node.
 Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request,
                                                const cluster::Cluster &cluster);
 

@@ -60,8 +60,9 @@ static void printDecision(const planner::Plan &plan) {
     std::cerr << "mesh: " << planner::text(mesh) << "\n";
   std::cerr << "plan: mesh " << planner::str(plan.mesh) << ", " << secondsText(plan.seconds)
             << " per step, at least " << secondsText(plan.boundSeconds) << " on any plan: gap "
-            << percentText(plan.gap) << "; " << bytesText(plan.peakBytes) << " of "
-            << bytesText(plan.budgetBytes) << " per rank\n";
+            << percentText(plan.gap) << "; " << bytesText(plan.peakBytes)
+            << (plan.budget.isLimited() ? " of " + bytesText(plan.budget.bytes()) : "")
+            << " per rank\n";
 }
 
 static void printVariants(const std::vector<driver::Variant> &variants) {

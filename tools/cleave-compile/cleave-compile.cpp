@@ -118,10 +118,11 @@ static Status check(const Typed &typed, CompileOptions &options) {
   CLEAVE_TRY(tools::checkModelOptions(typed.model, options));
   options.leastMemory = typed.memory == "least";
   if (typed.memory && !options.leastMemory) {
-    CLEAVE_TRY_ASSIGN(options.memoryBytes, parseBytes(*typed.memory).withContext("--memory"));
-    if (options.memoryBytes == 0)
+    CLEAVE_TRY_ASSIGN(const uint64_t bytes, parseBytes(*typed.memory).withContext("--memory"));
+    if (bytes == 0)
       return Status::userError("--memory: found '", *typed.memory,
                                "', expected an amount above 0, or least");
+    options.memory = static_cast<int64_t>(bytes);
   }
   options.leastRanks = typed.ranks == "least";
   if (options.leastMemory && (options.leastRanks || options.microBatch == "auto"))

@@ -19,9 +19,9 @@ static constexpr int64_t kBudgetPerCopy = 256;
 // Builds one network after the other; what does not depend on the lists is computed once.
 class NetworkBuilder {
 public:
-  NetworkBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes)
-      : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins),
-        memoryBytes_(memoryBytes), kinds_(costs, pins, context_), edgeCosts_(costs) {
+  NetworkBuilder(Costs &costs, const Pins &pins, const Budget &budget)
+      : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins), budget_(budget),
+        kinds_(costs, pins, context_), edgeCosts_(costs) {
     context_.leaves.resize(model_.values.size(), false);
     for (const Output &output : model_.outputs)
       if (output.argument < 0)
@@ -57,15 +57,15 @@ private:
     const size_t arguments = model_.arguments.size();
     result_ = {};
     result_.problem.name = "step";
-    result_.problem.spaces = {{"device", memoryBytes_}};
+    result_.problem.spaces = {{"device", budget_.ofSpace()}};
     result_.argumentNode.assign(arguments, -1);
     result_.argumentChoices.resize(arguments);
     result_.argumentPinEffects.resize(arguments);
     stored_.assign(arguments, {});
     used_.assign(arguments, {});
     copyTables_.clear();
-    if (memoryBytes_ < kUnlimitedBytes)
-      context_.copies.emplace(model_, memoryBytes_ / kBudgetPerCopy);
+    if (budget_.isLimited())
+      context_.copies.emplace(model_, budget_.bytes() / kBudgetPerCopy);
   }
 
   // -- followers: arguments that live in the layout that their only reader wants -----------------
@@ -433,7 +433,7 @@ private:
   const StepModel &model_;
   const Mesh &mesh_;
   const Pins &pins_;
-  const int64_t memoryBytes_;
+  const Budget budget_;
   PlanProblem result_;
   std::vector<LayoutSet> stored_, used_; // per argument with a node, of its choices
   OpContext context_;
@@ -443,9 +443,8 @@ private:
   std::map<std::tuple<const OpKind *, int, const OpKind *>, solver::CostTable> copyTables_;
 };
 
-ProblemBuilder::ProblemBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes)
-    : costs_(costs), pins_(pins),
-      builder_(std::make_unique<NetworkBuilder>(costs, pins, memoryBytes)) {}
+ProblemBuilder::ProblemBuilder(Costs &costs, const Pins &pins, const Budget &budget)
+    : costs_(costs), pins_(pins), builder_(std::make_unique<NetworkBuilder>(costs, pins, budget)) {}
 
 ProblemBuilder::~ProblemBuilder() = default;
 
@@ -459,9 +458,9 @@ Result<PlanProblem> ProblemBuilder::build(const Listing &listing) {
   return problem;
 }
 
-Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
+Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, const Budget &budget,
                                  const Listing &listing) {
-  return ProblemBuilder(costs, pins, memoryBytes).build(listing);
+  return ProblemBuilder(costs, pins, budget).build(listing);
 }
 
 } // namespace cleave::planner

@@ -16,6 +16,7 @@
 // copies (CopyMemory.h).
 #pragma once
 
+#include "compiler/planner/choices/Budget.h"
 #include "compiler/planner/network/OpKinds.h"
 #include "compiler/solver/Problem.h"
 
@@ -45,16 +46,13 @@ struct PlanProblem {
   const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }
 };
 
-// A budget that does not bind: more than any step needs; sums of a few of it do not overflow.
-inline constexpr int64_t kUnlimitedBytes = int64_t(1) << 60;
-
 class NetworkBuilder;
 
-// Builds the networks of the step of `costs` on its mesh, with lists that grow. `memoryBytes`:
-// budget of one rank. Keeps references to the constructor's arguments.
+// Builds the networks of the step of `costs` on its mesh, with lists that grow. Keeps references to
+// `costs` and `pins`.
 class ProblemBuilder {
 public:
-  ProblemBuilder(Costs &costs, const Pins &pins, int64_t memoryBytes);
+  ProblemBuilder(Costs &costs, const Pins &pins, const Budget &budget);
   ~ProblemBuilder();
 
   // Infeasible if the pins leave an op or argument without choices; the message names it.
@@ -67,7 +65,7 @@ private:
 };
 
 // A single network of a ProblemBuilder.
-Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, int64_t memoryBytes,
+Result<PlanProblem> buildProblem(Costs &costs, const Pins &pins, const Budget &budget,
                                  const Listing &listing = {});
 
 } // namespace cleave::planner

@@ -26,11 +26,11 @@ namespace {
 class FateNetwork {
 public:
   FateNetwork(Costs &costs, const PricedDecisions &whole, const FateChoices &fates,
-              int64_t memoryBytes, int repetitions)
+              const Budget &budget, int repetitions)
       : costs_(costs), model_(costs.model()), whole_(whole), repetitions_(repetitions),
         fates_(fates) {
     problem_.name = "fates";
-    problem_.spaces = {{"device", memoryBytes}};
+    problem_.spaces = {{"device", budget.ofSpace()}};
   }
 
   solver::Problem build() {
@@ -228,9 +228,9 @@ static bool isBetter(const ChosenFates &other, const ChosenFates &than) {
 }
 
 static Result<ChosenFates> choose(Costs &costs, const PricedDecisions &whole,
-                                  const FateChoices &choices, int64_t memoryBytes,
+                                  const FateChoices &choices, const Budget &budget,
                                   const solver::SolveOptions &limits, int repetitions) {
-  FateNetwork network(costs, whole, choices, memoryBytes, repetitions);
+  FateNetwork network(costs, whole, choices, budget, repetitions);
   solver::Problem problem = network.build();
   CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem, limits));
   ChosenFates chosen;
@@ -241,7 +241,7 @@ static Result<ChosenFates> choose(Costs &costs, const PricedDecisions &whole,
   }
   if (!solution.isFound())
     return Status::infeasible("no choice of what is computed again was found that fits into ",
-                              bytesText(memoryBytes));
+                              bytesText(budget.bytes()));
   chosen.fates = network.fatesOf(solution.choices);
   chosen.seconds = solution.cost;
   chosen.peakBytes = solution.peaks.empty() ? 0 : solution.peaks[0].bytes;
@@ -249,15 +249,15 @@ static Result<ChosenFates> choose(Costs &costs, const PricedDecisions &whole,
 }
 
 Result<ChosenFates> chooseFates(Costs &costs, const PricedDecisions &whole,
-                                const ForcedFates &forced, int64_t memoryBytes,
+                                const ForcedFates &forced, const Budget &budget,
                                 const solver::SolveOptions &limits, int repetitions) {
   const FateChoices all(costs.model(), whole, forced, repetitions, 0);
   if (all.isSmall())
-    return choose(costs, whole, all, memoryBytes, limits, repetitions);
+    return choose(costs, whole, all, budget, limits, repetitions);
   Result<ChosenFates> best = Status::infeasible("");
   for (size_t shared : kShared) {
     const FateChoices choices(costs.model(), whole, forced, repetitions, shared);
-    Result<ChosenFates> chosen = choose(costs, whole, choices, memoryBytes, limits, repetitions);
+    Result<ChosenFates> chosen = choose(costs, whole, choices, budget, limits, repetitions);
     if (!chosen && chosen.status().kind() != StatusKind::Infeasible)
       return chosen;
     if (!best || (chosen && isBetter(*chosen, *best)))

@@ -19,6 +19,7 @@
 // its operands, as if none of these were shared.
 #pragma once
 
+#include "compiler/planner/choices/Budget.h"
 #include "compiler/planner/network/PricedDecisions.h"
 #include "compiler/planner/remat/Fates.h"
 #include "compiler/solver/Solver.h"
@@ -41,11 +42,10 @@ struct ChosenFates {
   int64_t peakBytes = 0; // by this network
 };
 
-// The fates with which `whole`, decisions on costs.model() that keep everything, fit into
-// `memoryBytes` per rank, found within the solver's limits. No op runs again more than
-// `repetitions` times.
+// The fates with which `whole`, decisions on costs.model() that keep everything, fit into the
+// budget, found within the solver's limits. No op runs again more than `repetitions` times.
 Result<ChosenFates> chooseFates(Costs &costs, const PricedDecisions &whole,
-                                const ForcedFates &forced, int64_t memoryBytes,
+                                const ForcedFates &forced, const Budget &budget,
                                 const solver::SolveOptions &limits, int repetitions = 1);
 
 // Seconds per step that a repetition of the op would take under these decisions.

@@ -25,9 +25,9 @@ struct Point {
 // The search for the price with the best bound.
 class PriceSearch {
 public:
-  PriceSearch(JointNetwork &network, int64_t memoryBytes, const solver::SolveOptions &limits,
+  PriceSearch(JointNetwork &network, const Budget &budget, const solver::SolveOptions &limits,
               Joint &joint)
-      : network_(network), budget_(memoryBytes), limits_(limits), joint_(joint) {}
+      : network_(network), budget_(budget.ofSpace()), limits_(limits), joint_(joint) {}
 
   Status run(const JointHint &hint) {
     joint_.instant = hint.instant;
@@ -165,7 +165,7 @@ private:
   }
 
   JointNetwork &network_;
-  const int64_t budget_;
+  const int64_t budget_; // bytes
   solver::SolveOptions limits_;
   Joint &joint_;
   Point last_;
@@ -176,12 +176,12 @@ private:
 } // namespace
 
 Result<Joint> boundJointly(Costs &costs, const Pins &pins, const ForcedFates &forced,
-                           int64_t memoryBytes, const JointHint &hint, const ChoiceLimits &choices,
+                           const Budget &budget, const JointHint &hint, const ChoiceLimits &choices,
                            const solver::SolveOptions &limits) {
   Joint joint;
-  CLEAVE_TRY_ASSIGN(joint.kept, buildProblem(costs, pins, kUnlimitedBytes, {choices}));
+  CLEAVE_TRY_ASSIGN(joint.kept, buildProblem(costs, pins, Budget::unlimited(), {choices}));
   JointNetwork network(costs, joint.kept, forced);
-  CLEAVE_TRY(PriceSearch(network, memoryBytes, limits, joint).run(hint));
+  CLEAVE_TRY(PriceSearch(network, budget, limits, joint).run(hint));
   for (const auto &[node, rest] : joint.kept.rests)
     if (!joint.choices.empty() && joint.choices[node] == rest.choice)
       joint.choices.clear(); // a rest is no choice

@@ -53,10 +53,9 @@ struct Joint {
   std::vector<int> choices;
 };
 
-// `costs`: of a model withRoomForRepetitions(). `memoryBytes`: budget of one rank. Errors as of
-// buildProblem() and solver::solve().
+// `costs`: of a model withRoomForRepetitions(). Errors as of buildProblem() and solver::solve().
 Result<Joint> boundJointly(Costs &costs, const Pins &pins, const ForcedFates &forced,
-                           int64_t memoryBytes, const JointHint &hint, const ChoiceLimits &choices,
+                           const Budget &budget, const JointHint &hint, const ChoiceLimits &choices,
                            const solver::SolveOptions &limits);
 
 } // namespace cleave::planner

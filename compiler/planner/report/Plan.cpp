@@ -77,13 +77,14 @@ std::string toJson(const Plan &plan, const StepModel &model) {
   Json root;
   root["mesh"] = str(plan.mesh);
   root["pin"] = plan.pin;
-  root["predicted"] = {{"step_seconds", plan.seconds},
-                       {"bound_seconds", plan.boundSeconds},
-                       {"gap", plan.gap},
-                       {"unlisted_choices", plan.unlistedChoices},
-                       {"peak_bytes", plan.peakBytes},
-                       {"budget_bytes", plan.budgetBytes},
-                       {"seconds_per_byte", plan.secondsPerByte}};
+  root["predicted"] = {
+      {"step_seconds", plan.seconds},
+      {"bound_seconds", plan.boundSeconds},
+      {"gap", plan.gap},
+      {"unlisted_choices", plan.unlistedChoices},
+      {"peak_bytes", plan.peakBytes},
+      {"budget_bytes", plan.budget.isLimited() ? Json(plan.budget.bytes()) : Json()},
+      {"seconds_per_byte", plan.secondsPerByte}};
   root["meshes"] = Json::array();
   for (const TriedMesh &tried : plan.meshesTried)
     root["meshes"].push_back(text(tried));

@@ -1,6 +1,7 @@
 // Plan: the planner's decisions for one step, with their certificate and reasons, as plain data.
 #pragma once
 
+#include "compiler/planner/choices/Budget.h"
 #include "compiler/planner/choices/Meshes.h"
 #include "compiler/planner/network/PricedDecisions.h"
 
@@ -79,10 +80,10 @@ struct Plan : PricedDecisions {
   // Choices of all ops and arguments that the planner did not look at one by one: the bound counts
   // each group of them as if it had the least seconds and bytes of any (Rest.h). 0: none.
   size_t unlistedChoices = 0;
-  int64_t peakBytes = 0;      // of the program (PlannerOptions::memoryOf)
-  int64_t arenaBytes = 0;     // the memory that holds its buffers, at least the peak
-  int64_t modelledBytes = 0;  // the peak by the cost network, see Fit.h
-  int64_t budgetBytes = 0;    // what one rank may use
+  int64_t peakBytes = 0;     // of the program (PlannerOptions::memoryOf)
+  int64_t arenaBytes = 0;    // the memory that holds its buffers, at least the peak
+  int64_t modelledBytes = 0; // the peak by the cost network, see Fit.h
+  Budget budget = Budget::unlimited();
   double secondsPerByte = 0;  // saved by one more byte of budget, to first order
   std::vector<Holder> atPeak; // live at the peak, largest first
   std::string pin;            // Pins::name(); empty without pins

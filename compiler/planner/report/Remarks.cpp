@@ -68,8 +68,10 @@ private:
 
   void addMemory() {
     constexpr int64_t kMiB = 1 << 20;
+    const Budget &budget = plan_.budget;
     std::string text =
-        concat(bytesText(plan_.peakBytes), " at the peak, budget ", bytesText(plan_.budgetBytes));
+        concat(bytesText(plan_.peakBytes), " at the peak, ",
+               budget.isLimited() ? "budget " + bytesText(budget.bytes()) : "no budget");
     if (plan_.secondsPerByte > 0)
       text += concat("; binding: one more MiB saves about ",
                      secondsText(plan_.secondsPerByte * kMiB), " per step");

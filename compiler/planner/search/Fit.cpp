@@ -27,14 +27,14 @@ public:
   Result<Fitted> run(std::optional<Refined> unlimited) {
     if (unlimited) {
       tried_.refined = std::move(*unlimited);
-      CLEAVE_TRY(account(kUnlimitedBytes));
+      CLEAVE_TRY(account(Budget::unlimited()));
     } else {
-      CLEAVE_TRY(attempt(kUnlimitedBytes));
+      CLEAVE_TRY(attempt(Budget::unlimited()));
     }
     if (!isFound() || fits() || options_.whenTooLarge == WhenTooLarge::Stop)
       return finish();
     // A network that counts more than the program gets so much more.
-    const int64_t budget = options_.budget;
+    const int64_t budget = options_.budget.bytes();
     CLEAVE_TRY(attempt(std::max(budget, budget + modelled() - tried_.memory.arena)));
     bound_ = std::max(bound_, tried_.refined.solution.lowerBound);
     isProven_ = tried_.refined.solution.status == solver::SolveStatus::Infeasible;
@@ -57,7 +57,7 @@ private:
     return !isFound() && tried_.refined.solution.status != solver::SolveStatus::Infeasible &&
            tried_.refined.solution.lowerBound >= options_.solve.cutoff;
   }
-  bool fits() const { return tried_.memory.arena <= options_.budget; }
+  bool fits() const { return options_.budget.holds(tried_.memory.arena); }
   // The peak by the network, in bytes.
   int64_t modelled() const {
     const std::vector<solver::MemoryPeak> &peaks = tried_.refined.solution.peaks;
@@ -65,57 +65,61 @@ private:
   }
 
   // Solves within a budget of the network.
-  Status attempt(int64_t budget) {
+  Status attempt(const Budget &budget) {
     CLEAVE_TRY_ASSIGN(tried_.refined, solveRefining(costs_, pins_, budget, options_.choices,
                                                     options_.solve, options_.onNetwork));
     return account(budget);
   }
 
   // Reads the program of the solution within a budget of the network.
-  Status account(int64_t budget) {
+  Status account(const Budget &budget) {
     seconds_ += tried_.refined.solution.seconds;
-    if (budget == kUnlimitedBytes)
+    if (!budget.isLimited())
       bound_ = tried_.refined.solution.lowerBound;
     if (!isFound()) {
       const std::vector<int64_t> &proven = tried_.refined.solution.infeasibility.provenBudget;
-      infeasible_ = std::max({infeasible_, budget, proven.empty() ? 0 : proven[0] - 1});
+      infeasible_ = std::max({infeasible_, budget.ofSpace(), proven.empty() ? 0 : proven[0] - 1});
       return Status::ok();
     }
-    smallest_ = std::min(smallest_, modelled());
+    smallest_ = std::min(smallest_.value_or(modelled()), modelled());
     tried_.memory = {modelled(), modelled()};
     if (options_.memoryOf) {
       const Decisions decisions =
           decide(costs_, tried_.refined.problem, tried_.refined.solution.choices);
       CLEAVE_TRY_ASSIGN(tried_.memory, options_.memoryOf(decisions));
     }
-    least_ = std::min(least_, tried_.memory.arena);
+    least_ = std::min(least_.value_or(tried_.memory.arena), tried_.memory.arena);
     return Status::ok();
   }
 
   // Whether the network needs so much more than the budget that no program can fit.
   bool isHopeless() const { return isProven_ && infeasible_ >= mostBudget(); }
   // The largest budget of a network whose program may fit.
-  int64_t mostBudget() const { return options_.budget + options_.budget / kHopelessShare; }
+  int64_t mostBudget() const {
+    return options_.budget.bytes() + options_.budget.bytes() / kHopelessShare;
+  }
 
   // The network's budget after a plan that is too large: its excess less. After a network without
   // a solution: what its smallest choices need. If these are known not to help: the middle of the
   // largest budget without a solution and the smallest solution; 0 where these are close.
   int64_t nextBudget() const {
     const std::vector<int64_t> &needed = tried_.refined.solution.infeasibility.smallestBudget;
-    const int64_t next = isFound()        ? modelled() - (tried_.memory.arena - options_.budget)
+    const int64_t next = isFound() ? modelled() - (tried_.memory.arena - options_.budget.bytes())
                          : needed.empty() ? 0
                                           : needed[0];
     if (!findsLeast() && infeasible_ < mostBudget() && next > mostBudget())
       return mostBudget();
-    if (infeasible_ < next && next < smallest_)
+    if (infeasible_ < next && !(smallest_ && next >= *smallest_))
       return next;
-    const int64_t gap = smallest_ - infeasible_;
-    return smallest_ < kUnlimitedBytes && gap > smallest_ / kShare ? infeasible_ + gap / 2 : 0;
+    if (!smallest_)
+      return 0;
+    const int64_t gap = *smallest_ - infeasible_;
+    return gap > *smallest_ / kShare ? infeasible_ + gap / 2 : 0;
   }
 
   Result<Fitted> finish() {
     solver::Solution &solution = tried_.refined.solution;
-    tried_.refined.problem.problem.spaces[0].budget = options_.budget;
+    tried_.refined.problem.problem.spaces[0].budget = options_.budget.ofSpace();
     solution.seconds = seconds_;
     if (isFound() && fits())
       setBound(solution);
@@ -132,8 +136,8 @@ private:
       solution.choices.clear();
       solution.status = isProven_ ? solver::SolveStatus::Infeasible : solver::SolveStatus::NotFound;
     }
-    if (least_ < kUnlimitedBytes && (!isHopeless() || findsLeast()))
-      why.smallestBudget = {least_};
+    if (least_ && (!isHopeless() || findsLeast()))
+      why.smallestBudget = {*least_};
     solution.lowerBound = bound_;
   }
 
@@ -148,11 +152,11 @@ private:
   Costs &costs_;
   const Pins &pins_;
   const FitOptions &options_;
-  Fitted tried_;                       // the last attempt
-  int64_t infeasible_ = 0;             // the largest budget of a network without a solution
-  int64_t smallest_ = kUnlimitedBytes; // the least peak of a solution by its network
-  bool isProven_ = false;              // that no plan fits by the network
-  int64_t least_ = kUnlimitedBytes;    // bytes of the smallest program
+  Fitted tried_;                    // the last attempt
+  int64_t infeasible_ = 0;          // the largest budget of a network without a solution
+  std::optional<int64_t> smallest_; // the least peak of a solution by its network
+  bool isProven_ = false;           // that no plan fits by the network
+  std::optional<int64_t> least_;    // bytes of the smallest program
   double bound_ = -solver::kForbidden, seconds_ = 0;
 };
 

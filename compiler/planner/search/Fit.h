@@ -32,10 +32,10 @@ enum class WhenTooLarge {
 
 // Options of solveToFit.
 struct FitOptions {
-  int64_t budget = 0;         // bytes of one rank
-  ChoiceLimits choices;       // see Refine.h
-  solver::SolveOptions solve; // of each network
-  MemoryOf memoryOf;          // empty: the network's peak counts
+  Budget budget = Budget::unlimited(); // of one rank
+  ChoiceLimits choices;                // see Refine.h
+  solver::SolveOptions solve;          // of each network
+  MemoryOf memoryOf;                   // empty: the network's peak counts
   // See solveRefining.
   std::function<Status(const solver::Problem &)> onNetwork;
   WhenTooLarge whenTooLarge = WhenTooLarge::Search;
@@ -51,8 +51,8 @@ struct Fitted {
   bool isFound() const { return refined.solution.isFound(); }
 };
 
-// Fails as solveRefining and `memoryOf` do. `unlimited`: the result of solveRefining with a budget
-// of kUnlimitedBytes, if it is known.
+// Fails as solveRefining and `memoryOf` do. `unlimited`: the result of solveRefining without a
+// limit, if it is known.
 Result<Fitted> solveToFit(Costs &costs, const Pins &pins, const FitOptions &options,
                           std::optional<Refined> unlimited = {});
 

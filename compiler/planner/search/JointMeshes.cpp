@@ -24,7 +24,6 @@ struct Question {
   const PlannerOptions &options;
   const Pins &pins; // of `roomy`
   const ForcedFates &forced;
-  int64_t memoryBytes = 0;
 };
 
 // The answer for one mesh; infeasible: pins leave an op without choices. `hint`: what is known, to
@@ -32,8 +31,8 @@ struct Question {
 static Result<JointMesh> jointMesh(const Question &question, const Mesh &mesh, JointHint &hint) {
   Costs costs(question.roomy, question.shared, mesh);
   CLEAVE_TRY_ASSIGN(Joint joint,
-                    boundJointly(costs, question.pins, question.forced, question.memoryBytes, hint,
-                                 question.options.choices, question.options.solve));
+                    boundJointly(costs, question.pins, question.forced, question.options.budget,
+                                 hint, question.options.choices, question.options.solve));
   if (joint.secondsPerByte > 0)
     hint = {joint.secondsPerByte, joint.instant, hint.enough};
   hint.isDoubtful = joint.lowerBound == solver::kForbidden;
@@ -75,13 +74,13 @@ static Status tighten(const Question &question, std::vector<JointMesh> &meshes) 
 }
 
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
-                                           const PlannerOptions &options, const ForcedFates &forced,
-                                           int64_t memoryBytes) {
+                                           const PlannerOptions &options,
+                                           const ForcedFates &forced) {
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   const StepModel roomy = withRoomForRepetitions(model);
   Pins pins = options.pins;
   pins.prepare(roomy);
-  const Question question{model, roomy, shared, options, pins, forced, memoryBytes};
+  const Question question{model, roomy, shared, options, pins, forced};
   const std::vector<Mesh> all = meshesToTry(options);
   JointHint hint;
   std::vector<std::optional<Result<JointMesh>>> answers(all.size());

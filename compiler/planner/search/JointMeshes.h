@@ -19,9 +19,9 @@ struct JointMesh {
 };
 
 // The meshes to try (meshesToTry), by rising bound; those on which pins leave an op without choices
-// are left out. `memoryBytes`: budget of one rank.
+// are left out.
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
-                                           const PlannerOptions &options, const ForcedFates &forced,
-                                           int64_t memoryBytes);
+                                           const PlannerOptions &options,
+                                           const ForcedFates &forced);
 
 } // namespace cleave::planner

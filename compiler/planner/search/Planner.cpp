@@ -44,7 +44,7 @@ struct Best {
   solver::Solution solution;
   ProgramMemory memory;             // of the solution's program
   std::string infeasible;           // the message of the mesh on which the fewest bytes are missing
-  int64_t missing = 0;              // bytes missing there; INT64_MAX: memory is not the reason
+  std::optional<int64_t> missing;   // bytes missing there; nothing: memory is not the reason
   MeshCandidate *closest = nullptr; // that mesh
   WhenTooLarge whenTooLarge = WhenTooLarge::Search;
   double solveSeconds = 0;             // wall time of all solves
@@ -101,11 +101,6 @@ static Status checkOptions(const StepModel &model, const PlannerOptions &options
   return Status::ok();
 }
 
-// What one rank may use.
-static int64_t budgetOf(const PlannerOptions &options, const cluster::Cluster &cluster) {
-  return options.memoryBytes ? options.memoryBytes : cluster.usableBytes();
-}
-
 // Raises the bound of the mesh's network by one step.
 static void raiseBound(MeshCandidate &candidate) {
   const double before = candidate.bound;
@@ -128,7 +123,7 @@ static Status prepareMesh(MeshCandidate &candidate, const StepModel &model,
   if (isAlone || (options.mesh && candidate.parts.empty()))
     return Status::ok();
   Result<PlanProblem> problem =
-      buildProblem(*candidate.costs, options.pins, kUnlimitedBytes, {options.choices});
+      buildProblem(*candidate.costs, options.pins, Budget::unlimited(), {options.choices});
   if (!problem) {
     candidate.bound = solver::kForbidden;
     return Status::ok(); // another mesh may do
@@ -161,12 +156,16 @@ static bool comesBefore(const MeshCandidate *a, const MeshCandidate *b) {
   return std::pair(rounded(a), a) < std::pair(rounded(b), b);
 }
 
-// Keeps the message of the mesh on which the fewest bytes are missing.
+// Keeps the message of the mesh on which the fewest bytes are missing. Where memory is not the
+// reason, more are missing than anywhere else.
 static void keepReason(const PlanProblem &problem, const solver::Solution &solution,
                        const PlannerOptions &options, MeshCandidate &candidate, Best &best) {
   const std::vector<int64_t> &least = solution.infeasibility.smallestBudget;
-  int64_t missing = least.empty() ? INT64_MAX : least[0] - problem.problem.spaces[0].budget;
-  if (!best.infeasible.empty() && missing >= best.missing)
+  std::optional<int64_t> missing;
+  if (!least.empty())
+    missing = least[0] - problem.problem.spaces[0].budget;
+  const bool isCloser = missing && (!best.missing || *missing < *best.missing);
+  if (!best.infeasible.empty() && !isCloser)
     return;
   best.infeasible = explainInfeasible(problem, solution, options.ranks, options.pins.name(),
                                       /*isOnlyStep=*/!options.proven);
@@ -203,7 +202,7 @@ static void keepImpossible(const Status &status, MeshCandidate &candidate, Best 
   candidate.outcome = {.note = "leaves no way to place something"};
   if (best.infeasible.empty()) {
     best.infeasible = status.message();
-    best.missing = INT64_MAX;
+    best.missing.reset();
   }
 }
 
@@ -247,7 +246,7 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
   if (isNoBetter(candidate, limits.cutoff))
     return Status::ok();
   Result<Refined> refined =
-      solveRefining(*candidate.costs, options.pins, kUnlimitedBytes, options.choices, limits,
+      solveRefining(*candidate.costs, options.pins, Budget::unlimited(), options.choices, limits,
                     reporter(options, candidate), std::move(network));
   if (refined.status().kind() == StatusKind::Infeasible) {
     keepImpossible(refined.status(), candidate, best);
@@ -263,9 +262,9 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
 
 // Solves for one mesh within the budget until it is proven to be no better than the best so far,
 // and keeps the result if it is better. `unlimited`: its solution without a budget, if it is known.
-static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &options,
-                      MeshCandidate &candidate, Best &best, std::optional<Refined> unlimited = {}) {
-  FitOptions fit{.budget = budgetOf(options, cluster),
+static Status tryMesh(const PlannerOptions &options, MeshCandidate &candidate, Best &best,
+                      std::optional<Refined> unlimited = {}) {
+  FitOptions fit{.budget = options.budget,
                  .choices = options.choices,
                  .solve = options.solve,
                  .memoryOf = options.memoryOf,
@@ -300,14 +299,13 @@ static Status tryMesh(const cluster::Cluster &cluster, const PlannerOptions &opt
 }
 
 // Nothing fits: looks for the smallest program on the mesh that came closest.
-static Status findLeast(const cluster::Cluster &cluster, const PlannerOptions &options,
-                        Best &best) {
+static Status findLeast(const PlannerOptions &options, Best &best) {
   best.whenTooLarge = WhenTooLarge::Explain;
   best.infeasible.clear();
   best.closest->bound = -solver::kForbidden;
-  CLEAVE_TRY(tryMesh(cluster, options, *best.closest, best));
-  if (!best.candidate && options.onTooLarge && best.missing < INT64_MAX)
-    options.onTooLarge(budgetOf(options, cluster) + best.missing);
+  CLEAVE_TRY(tryMesh(options, *best.closest, best));
+  if (!best.candidate && options.onTooLarge && best.missing)
+    options.onTooLarge(options.budget.bytes() + *best.missing);
   return Status::ok();
 }
 
@@ -356,8 +354,7 @@ tryAllWithoutBudget(const PlannerOptions &options, std::vector<MeshCandidate> &c
 // The best plan of all meshes. Memory rarely binds: the fastest plan without a budget is found
 // first, and only its program is read. If that does not fit, every mesh is solved within the
 // budget, beginning with the one of that plan.
-static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions &options,
-                           std::vector<MeshCandidate> &candidates) {
+static Result<Best> search(const PlannerOptions &options, std::vector<MeshCandidate> &candidates) {
   Best best;
   best.seconds = options.cutoffSeconds;
   if (options.whenTooLarge == WhenTooLarge::Stop)
@@ -366,7 +363,7 @@ static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions
   CLEAVE_TRY_ASSIGN(const std::vector<MeshCandidate *> order,
                     tryAllWithoutBudget(options, candidates, best, fastest));
   if (fastest.candidate) {
-    CLEAVE_TRY(tryMesh(cluster, options, *fastest.candidate, best, std::move(fastest.refined)));
+    CLEAVE_TRY(tryMesh(options, *fastest.candidate, best, std::move(fastest.refined)));
     if (best.candidate && best.seconds == fastest.seconds)
       return best;
   }
@@ -374,9 +371,9 @@ static Result<Best> search(const cluster::Cluster &cluster, const PlannerOptions
     return best;
   for (MeshCandidate *candidate : order)
     if (candidate != fastest.candidate)
-      CLEAVE_TRY(tryMesh(cluster, options, *candidate, best));
+      CLEAVE_TRY(tryMesh(options, *candidate, best));
   if (!best.candidate && best.closest && options.whenTooLarge == WhenTooLarge::Explain)
-    CLEAVE_TRY(findLeast(cluster, options, best));
+    CLEAVE_TRY(findLeast(options, best));
   return best;
 }
 
@@ -434,7 +431,7 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   plan.peakBytes = best.memory.peak;
   plan.arenaBytes = best.memory.arena;
   plan.modelledBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
-  plan.budgetBytes = best.problem.problem.spaces[0].budget;
+  plan.budget = options.budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];
   plan.pin = options.pins.name();
   plan.solveSeconds = best.solveSeconds;
@@ -459,7 +456,7 @@ Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   std::vector<MeshCandidate> candidates = candidatesFor(model, options);
   CLEAVE_TRY(prepareMeshes(candidates, model, shared, options));
-  CLEAVE_TRY_ASSIGN(Best best, search(shared, options, candidates));
+  CLEAVE_TRY_ASSIGN(Best best, search(options, candidates));
   if (!best.candidate)
     return Status::infeasible(best.infeasible);
   return toPlan(model, options, best, candidates);
@@ -473,8 +470,8 @@ static Status addAsked(const StepModel &model, const cluster::Cluster &shared,
     return Status::userError("a network and its solution are of one mesh: give --mesh");
   MeshCandidate &candidate = candidates.emplace_back(CoarserMesh{*options.mesh, {}});
   candidate.costs = std::make_unique<Costs>(model, shared, candidate.mesh);
-  CLEAVE_TRY_ASSIGN(PlanProblem built, buildProblem(*candidate.costs, options.pins,
-                                                    budgetOf(options, shared), {options.choices}));
+  CLEAVE_TRY_ASSIGN(PlanProblem built, buildProblem(*candidate.costs, options.pins, options.budget,
+                                                    {options.choices}));
   CLEAVE_TRY_ASSIGN(solver::Bounded bounded, solver::lowerBound(built.problem, options.solve));
   candidate.bound = bounded.seconds;
   for (const auto &[node, rest] : built.rests)
@@ -529,9 +526,9 @@ Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
   if (options.memoryOf) {
     CLEAVE_TRY_ASSIGN(best.memory, options.memoryOf(decisions));
   }
-  if (const int64_t budget = budgetOf(options, shared); best.memory.arena > budget)
+  if (!options.budget.holds(best.memory.arena))
     return Status::infeasible("the program of the solution takes ", bytesText(best.memory.arena),
-                              ", more than the budget of ", bytesText(budget),
+                              ", more than the budget of ", bytesText(options.budget.bytes()),
                               ": the network counts less; solve it with a smaller --memory");
   candidate.outcome = {.isPlanned = true, .seconds = best.seconds, .note = "as given"};
   return toPlan(model, options, best, candidates);
@@ -547,7 +544,7 @@ Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
   MeshCandidate &candidate = candidates.emplace_back(CoarserMesh{around.mesh, {}});
   candidate.costs = std::make_unique<Costs>(model, shared, candidate.mesh);
   Best best;
-  CLEAVE_TRY_ASSIGN(best.problem, buildProblem(*candidate.costs, options.pins, kUnlimitedBytes,
+  CLEAVE_TRY_ASSIGN(best.problem, buildProblem(*candidate.costs, options.pins, Budget::unlimited(),
                                                {options.choices}));
   for (const auto &[node, rest] : best.problem.rests)
     best.problem.problem.nodes[node].choices.forbid(rest.choice);
@@ -560,7 +557,6 @@ Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
   best.candidate = &candidate;
   best.seconds = secondsOf(*candidate.costs, decisions);
   CLEAVE_TRY_ASSIGN(best.memory, options.memoryOf(decisions));
-  best.problem.problem.spaces[0].budget = budgetOf(options, cluster);
   candidate.bound = 0;
   candidate.outcome = {.isPlanned = true, .seconds = best.seconds};
   return toPlan(model, options, best, candidates);

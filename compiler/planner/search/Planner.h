@@ -39,7 +39,7 @@ struct PlannerOptions {
   std::optional<Mesh> mesh;
   // The planner chose `mesh` before: axes get the names that they have if no mesh is given.
   bool isOwnMesh = false;
-  int64_t memoryBytes = 0;                      // budget of one rank; 0: Cluster::usableBytes()
+  Budget budget = Budget::unlimited();          // of one rank
   Pins pins;                                    // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
   ChoiceLimits choices;                         // that networks list one by one

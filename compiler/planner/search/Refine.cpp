@@ -11,11 +11,10 @@ namespace {
 
 class Refinement {
 public:
-  Refinement(Costs &costs, const Pins &pins, int64_t memoryBytes, const ChoiceLimits &limits,
+  Refinement(Costs &costs, const Pins &pins, const Budget &budget, const ChoiceLimits &limits,
              const solver::SolveOptions &options,
              const std::function<Status(const solver::Problem &)> &onNetwork)
-      : builder_(costs, pins, memoryBytes), listing_{limits}, options_(options),
-        onNetwork_(onNetwork) {}
+      : builder_(costs, pins, budget), listing_{limits}, options_(options), onNetwork_(onNetwork) {}
 
   Result<Refined> run(std::optional<BegunNetwork> first) {
     for (bool listsMore = true; listsMore;) {
@@ -173,11 +172,11 @@ private:
 
 } // namespace
 
-Result<Refined> solveRefining(Costs &costs, const Pins &pins, int64_t memoryBytes,
+Result<Refined> solveRefining(Costs &costs, const Pins &pins, const Budget &budget,
                               const ChoiceLimits &limits, const solver::SolveOptions &options,
                               const std::function<Status(const solver::Problem &)> &onNetwork,
                               std::optional<BegunNetwork> first) {
-  return Refinement(costs, pins, memoryBytes, limits, options, onNetwork).run(std::move(first));
+  return Refinement(costs, pins, budget, limits, options, onNetwork).run(std::move(first));
 }
 
 } // namespace cleave::planner

@@ -32,10 +32,10 @@ struct Refined {
   size_t others = 0; // choices of all nodes that are not listed: rests stand for them in the bound
 };
 
-// `memoryBytes`: budget of one rank. `onNetwork` is called with every network before it is solved;
-// a failure ends the solve; may be empty. `first`: of these arguments but for the cutoff, if it has
-// been bounded. A user error if `options` are invalid; infeasible if a node has no choices.
-Result<Refined> solveRefining(Costs &costs, const Pins &pins, int64_t memoryBytes,
+// `onNetwork` is called with every network before it is solved; a failure ends the solve; may be
+// empty. `first`: of these arguments but for the cutoff, if it has been bounded.
+// A user error if `options` are invalid; infeasible if a node has no choices.
+Result<Refined> solveRefining(Costs &costs, const Pins &pins, const Budget &budget,
                               const ChoiceLimits &limits, const solver::SolveOptions &options,
                               const std::function<Status(const solver::Problem &)> &onNetwork = {},
                               std::optional<BegunNetwork> first = {});

@@ -137,7 +137,8 @@ private:
     options.output = output.path;
     options.mesh = spec.mesh;
     options.pin = spec.pin;
-    options.memoryBytes = spec.memory;
+    if (spec.memory > 0)
+      options.memory = static_cast<int64_t>(spec.memory);
     options.ranks = planner::parseMesh(spec.mesh)->ranks();
     options.startFrom = "primitive";
     std::string from = text;

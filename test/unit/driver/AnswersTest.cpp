@@ -29,10 +29,10 @@ ModelCase gpt() {
   return model;
 }
 
-CompileOptions optionsFor(int64_t ranks, uint64_t memory = 0) {
+CompileOptions optionsFor(int64_t ranks, std::optional<planner::Budget> memory = {}) {
   static const ModelFile file(gpt());
   CompileOptions options = optionsOf(file.path(), gpt(), {ranks});
-  options.memoryBytes = memory;
+  options.memory = memory;
   return options;
 }
 
@@ -63,7 +63,7 @@ CompileOptions changed(CompileOptions options, const std::string &change) {
   std::istringstream words(change);
   for (std::string option, value; words >> option >> value;) {
     if (option == "--memory")
-      options.memoryBytes = *parseBytes(value);
+      options.memory = *parseBytes(value);
     else if (option == "--ranks")
       options.ranks = std::stoll(value);
     else if (option == "--micro-batch")
@@ -116,7 +116,7 @@ TEST_CASE(
     REQUIRE(end != std::string::npos);
     Fitting out(changed(options, way.substr(begin, end - begin)));
     CHECK(out.c.decided.seconds <= secondsIn(way.substr(end + 10)) * 1.005); // three digits
-    CHECK(out.c.decided.arenaBytes <= out.c.decided.budgetBytes);
+    CHECK(out.c.decided.budget.holds(out.c.decided.arenaBytes));
   }
   CHECK(count >= 2);
 }
@@ -186,7 +186,7 @@ TEST_CASE("less memory takes more time, from everything kept to the smallest pla
     CHECK((*points)[i].seconds > (*points)[i + 1].seconds);
   }
   // A point is what its budget gives.
-  options.memoryBytes = (*points)[1].budget;
+  options.memory = (*points)[1].budget;
   CHECK(Fitting(options).c.decided.seconds == Approx((*points)[1].seconds));
 }
 
@@ -203,7 +203,8 @@ TEST_CASE("a frontier is written as lines and as a picture with a circle per poi
   CHECK(circles == 2);
   CHECK_THAT(svg, Contains("a &lt; b") && Contains(">budget<") && Contains("1.00 GiB") &&
                       Contains("2.00 ms") && !Contains("nan") && !Contains("inf"));
-  CHECK_THAT(paretoSvg({points[0]}, 0, ""), !Contains("nan") && !Contains("inf"));
+  CHECK_THAT(paretoSvg({points[0]}, planner::Budget::unlimited(), ""),
+             !Contains("nan") && !Contains("inf"));
 }
 
 TEST_CASE("a number of micro-batches cuts the batch") {

@@ -55,7 +55,7 @@ public:
     remat::realise(graph::stepOf(*module), model_, fates);
     const StepModel model = modelOf(*module);
     Costs costs(model, shared_, mesh_);
-    Result<PlanProblem> problem = buildProblem(costs, {}, kUnlimitedBytes);
+    Result<PlanProblem> problem = buildProblem(costs, {}, Budget::unlimited());
     REQUIRE(problem);
     if (mesh_.ranks() > 1 && !tie(model, *problem))
       return;
@@ -75,7 +75,7 @@ public:
   // Per plan: no plan in as many bytes is faster than the bound for them. Returns how often the
   // bound was larger than that without a limit.
   int check() {
-    const double unlimited = boundIn(kUnlimitedBytes);
+    const double unlimited = boundIn(Budget::unlimited());
     int binding = 0;
     std::set<int64_t> limits;
     for (const Best &limit : found_) {
@@ -92,12 +92,12 @@ public:
     return binding;
   }
 
-  // Seconds of any plan in so many bytes.
-  double boundIn(int64_t bytes) {
+  // Seconds of any plan within the budget.
+  double boundIn(const Budget &budget) {
     const StepModel roomy = withRoomForRepetitions(model_);
     Costs costs(roomy, shared_, mesh_);
     Result<Joint> joint =
-        boundJointly(costs, {}, ForcedFates(roomy.ops.size()), bytes, {}, {}, defaultLimits());
+        boundJointly(costs, {}, ForcedFates(roomy.ops.size()), budget, {}, {}, defaultLimits());
     REQUIRE(joint);
     return joint->lowerBound;
   }

@@ -34,7 +34,7 @@ void print(const ModelCase &model, const Split &split, const Compilation &c, dou
 // Compiles once, and again with what the plan needs as the limit.
 void checkOwnPeak(const Compilation &first) {
   driver::CompileOptions options = first.options;
-  options.memoryBytes = first.peakBytes;
+  options.memory = first.peakBytes;
   Compilation second(options);
   Status status = driver::compileTo(second, "program");
   INFO("in " << first.peakBytes << " bytes: " << (status ? "" : status.message()));
@@ -102,7 +102,7 @@ static void requireOk(const Status &status) {
 
 // The bytes that the message of a refused budget asks for.
 static uint64_t namedBytes(driver::CompileOptions options) {
-  options.memoryBytes = 1 << 10;
+  options.memory = 1 << 10;
   Compilation c(options);
   Status status = driver::compileTo(c, "planned");
   REQUIRE(status.kind() == StatusKind::Infeasible);
@@ -117,11 +117,11 @@ static uint64_t namedBytes(driver::CompileOptions options) {
 static void checkNamed(const ModelCase &model, const Split &split) {
   ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, split);
-  options.memoryBytes = namedBytes(options);
-  INFO(model.name << " on " << split.ranks << " ranks in " << options.memoryBytes << " bytes");
+  options.memory = namedBytes(options);
+  INFO(model.name << " on " << split.ranks << " ranks in " << options.memory->bytes() << " bytes");
   Compilation c(options);
   requireOk(driver::compileTo(c, "program"));
-  CHECK(c.arenaBytes <= options.memoryBytes);
+  CHECK(options.memory->holds(c.arenaBytes));
 }
 
 // Compiles with the least memory; one per cent less is refused.
@@ -132,16 +132,17 @@ static void checkLeast(const ModelCase &model, const Split &split) {
   Compilation least(options);
   requireOk(driver::compileTo(least, "program"));
   options.leastMemory = false;
-  options.memoryBytes = least.options.memoryBytes;
-  INFO(model.name << " on " << split.ranks << " ranks in " << options.memoryBytes << " bytes");
+  options.memory = least.options.memory;
+  INFO(model.name << " on " << split.ranks << " ranks in " << options.memory->bytes() << " bytes");
   if (std::getenv("CLEAVE_SHOW"))
-    std::cout << model.name << " on " << split.ranks << " ranks: " << options.memoryBytes << "\n"
+    std::cout << model.name << " on " << split.ranks << " ranks: " << options.memory->bytes()
+              << "\n"
               << std::flush;
-  CHECK(least.arenaBytes <= options.memoryBytes);
+  CHECK(options.memory->holds(least.arenaBytes));
   Compilation again(options);
   requireOk(driver::compileTo(again, "program"));
   CHECK(again.decided.seconds == least.decided.seconds);
-  options.memoryBytes = options.memoryBytes * 99 / 100;
+  options.memory = options.memory->bytes() * 99 / 100;
   Compilation less(options);
   CHECK(driver::compileTo(less, "planned").kind() == StatusKind::Infeasible);
 }

@@ -71,7 +71,7 @@ std::optional<Found> planWith(driver::CompileOptions options) {
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << options.model.substr(options.model.rfind('/') + 1) << ", " << options.ranks
               << " ranks, mesh " << (options.mesh.empty() ? "free" : options.mesh) << ", "
-              << options.memoryBytes << " bytes, " << options.pin << ": "
+              << options.memory->bytes() << " bytes, " << options.pin << ": "
               << (status ? std::to_string(1e6 * c.decided.seconds) : "none") << " us, "
               << c.decided.arenaBytes << " bytes\n"
               << std::flush;
@@ -84,7 +84,7 @@ std::optional<Found> planWith(driver::CompileOptions options) {
 double secondsOn(const ModelFile &file, const ModelCase &model, const std::string &mesh) {
   driver::CompileOptions options =
       optionsOf(file.path(), model, {planner::parseMesh(mesh)->ranks(), mesh});
-  options.memoryBytes = kEnough;
+  options.memory = kEnough;
   const std::optional<Found> found = planWith(options);
   REQUIRE(found);
   return found->seconds;
@@ -119,13 +119,13 @@ void checkMeshes(const ModelCase &model, const std::vector<std::string> &meshes)
 int checkBudgets(const ModelCase &model, const Split &split, const std::vector<int> &percent) {
   const ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, split);
-  options.memoryBytes = kEnough;
+  options.memory = kEnough;
   const std::optional<Found> ample = planWith(options);
   REQUIRE(ample);
   double seconds = ample->seconds;
   int compared = 0;
   for (int share : percent) {
-    options.memoryBytes = ample->arena * static_cast<uint64_t>(share) / 100;
+    options.memory = ample->arena * static_cast<uint64_t>(share) / 100;
     options.pin = "";
     const std::optional<Found> found = planWith(options);
     options.pin = "sharding-first";
@@ -135,7 +135,7 @@ int checkBudgets(const ModelCase &model, const Split &split, const std::vector<i
       CHECK(!first);
       continue;
     }
-    CHECK(found->arena <= options.memoryBytes);
+    CHECK(options.memory->holds(found->arena));
     CHECK(found->seconds * kEqual >= seconds);
     seconds = std::max(seconds, found->seconds);
     if (first) {
@@ -169,11 +169,11 @@ TEST_CASE("a residual network that keeps everything is no slower in more memory"
   const ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, {4, "dp=4"});
   options.pin = "no-recompute";
-  options.memoryBytes = kEnough;
+  options.memory = kEnough;
   const uint64_t peak = planWith(options)->arena;
   double seconds = 0;
   for (uint64_t percent : {75, 70, 65}) {
-    options.memoryBytes = peak * percent / 100;
+    options.memory = peak * percent / 100;
     const std::optional<Found> found = planWith(options);
     REQUIRE(found);
     CHECK(found->seconds * kEqual >= seconds);

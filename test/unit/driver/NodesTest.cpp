@@ -11,7 +11,7 @@ static double secondsOn(const std::string &path, const ModelCase &model, const s
                         const std::string &pin) {
   driver::CompileOptions options = optionsOf(path, model, {64, mesh, 1, pin});
   options.dtype = "bf16";
-  options.memoryBytes = uint64_t(1) << 40;
+  options.memory = uint64_t(1) << 40;
   driver::Compilation c(options);
   Status status = driver::compileTo(c, "planned");
   INFO((status ? "" : status.message()));
@@ -36,7 +36,7 @@ static std::vector<std::string> axesOf(const ModelCase &model) {
   ModelFile file(model);
   driver::CompileOptions options = optionsOf(file.path(), model, {64});
   options.dtype = "bf16";
-  options.memoryBytes = uint64_t(1) << 40;
+  options.memory = uint64_t(1) << 40;
   driver::Compilation c(options);
   Status status = driver::compileTo(c, "planned");
   INFO((status ? "" : status.message()));

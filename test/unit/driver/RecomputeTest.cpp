@@ -37,7 +37,7 @@ struct Point {
 Point compile(const driver::CompileOptions &options) {
   Compilation c(options);
   Status status = driver::compileTo(c, "program");
-  INFO(options.model << " on " << options.ranks << " ranks in " << options.memoryBytes
+  INFO(options.model << " on " << options.ranks << " ranks in " << options.memory->bytes()
                      << " bytes: " << (status ? "" : status.message()));
   REQUIRE(status.isOk());
   return {c.decided.seconds, c.peakBytes, c.arenaBytes, c.decided.peakBytes,
@@ -47,7 +47,7 @@ Point compile(const driver::CompileOptions &options) {
 void print(const ModelCase &model, const driver::CompileOptions &options, const Point &point) {
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << std::left << std::setw(24) << model.name << options.ranks << " ranks, budget "
-              << std::setw(10) << options.memoryBytes << ": planned " << point.planned
+              << std::setw(10) << options.memory->bytes() << ": planned " << point.planned
               << ", arena's peak " << point.peak << ", " << point.repetitions << " again, "
               << 1e6 * point.seconds << " us\n"
               << std::flush;
@@ -64,11 +64,11 @@ void checkBudgets(const ModelCase &model, int64_t ranks) {
   REQUIRE(least.arena < free.arena);
   double seconds = free.seconds;
   for (uint64_t quarters : {4, 3, 2, 1, 0}) {
-    options.memoryBytes = least.arena + quarters * (free.arena - least.arena) / 4;
+    options.memory = least.arena + quarters * (free.arena - least.arena) / 4;
     const Point point = compile(options);
     print(model, options, point);
-    INFO(model.name << " on " << ranks << " ranks in " << options.memoryBytes << " bytes");
-    CHECK(point.arena <= options.memoryBytes);
+    INFO(model.name << " on " << ranks << " ranks in " << options.memory->bytes() << " bytes");
+    CHECK(options.memory->holds(point.arena));
     CHECK(static_cast<uint64_t>(point.planned) == point.peak);
     if (ranks == 1)
       CHECK((point.repetitions > 0) == (quarters < 4));
@@ -93,7 +93,7 @@ TEST_CASE("a plan that the user's recipe allows is no faster than the planner's 
       options.pin = recipe;
       const Point pinned = compile(options);
       options.pin = "";
-      options.memoryBytes = pinned.arena;
+      options.memory = pinned.arena;
       INFO(model.name << ", " << recipe);
       CHECK(compile(options).seconds <= pinned.seconds * (1 + 1e-9));
     }
@@ -106,7 +106,7 @@ TEST_CASE("sharding first and recomputation after is no faster than both togethe
     driver::CompileOptions options = optionsOf(file.path(), model, {ranks});
     const Point free = compile(options);
     for (uint64_t share : {95, 90, 85}) {
-      options.memoryBytes = free.arena * share / 100;
+      options.memory = free.arena * share / 100;
       options.pin = "";
       Compilation together(options);
       if (!driver::compileTo(together, "program"))
@@ -114,12 +114,12 @@ TEST_CASE("sharding first and recomputation after is no faster than both togethe
       options.pin = "sharding-first";
       Compilation first(options);
       const Status status = driver::compileTo(first, "program");
-      INFO(model.name << " on " << ranks << " ranks in " << options.memoryBytes << " bytes");
+      INFO(model.name << " on " << ranks << " ranks in " << options.memory->bytes() << " bytes");
       if (!status) {
         CHECK(status.kind() == StatusKind::Infeasible);
         continue;
       }
-      CHECK(first.arenaBytes <= options.memoryBytes);
+      CHECK(options.memory->holds(first.arenaBytes));
       CHECK(together.decided.seconds <= first.decided.seconds * (1 + 1e-9));
       ++compared;
     }
@@ -130,7 +130,7 @@ TEST_CASE("sharding first and recomputation after is no faster than both togethe
 TEST_CASE("axes of plans with repetitions are named by what they split") {
   const ModelFile file(kGpt);
   driver::CompileOptions options = optionsOf(file.path(), kGpt, {4});
-  options.memoryBytes = compile(options).arena * 8 / 10;
+  options.memory = compile(options).arena * 8 / 10;
   for (const char *pin : {"", "sharding-first"}) {
     options.pin = pin;
     Compilation c(options);

@@ -43,8 +43,8 @@ struct Storage {
   uint64_t arena = 0;
 };
 
-Storage storageIn(driver::CompileOptions options, uint64_t memory) {
-  options.memoryBytes = memory;
+Storage storageIn(driver::CompileOptions options, std::optional<planner::Budget> memory) {
+  options.memory = memory;
   driver::Compilation c(options);
   const Status status = driver::compileTo(c, "planned");
   INFO((status ? "" : status.message()));
@@ -68,8 +68,9 @@ Storage storageIn(driver::CompileOptions options, uint64_t memory) {
       storage.again.insert(argument.name);
   }
   if (std::getenv("CLEAVE_SHOW"))
-    std::cout << memory << ": " << storage.kept.size() << " kept, " << storage.again.size()
-              << " again, " << storage.arena << " bytes, " << storage.seconds * 1e6 << " us\n"
+    std::cout << (memory ? memory->bytes() : 0) << " bytes: " << storage.kept.size() << " kept, "
+              << storage.again.size() << " again, " << storage.arena << " bytes, "
+              << storage.seconds * 1e6 << " us\n"
               << std::flush;
 
   return storage;
@@ -89,7 +90,7 @@ TEST_CASE("parameters stay gathered where memory is ample, and are gathered agai
                           {"context", 256}}};
   ModelFile file(gpt);
   driver::CompileOptions options = optionsOf(file.path(), gpt, {4, "dp=4"});
-  const Storage ample = storageIn(options, 0);
+  const Storage ample = storageIn(options, {});
   const uint64_t budget = ample.arena * 6 / 10;
   const Storage tight = storageIn(options, budget);
   CHECK(ample.kept.size() > 1);
@@ -101,11 +102,11 @@ TEST_CASE("parameters stay gathered where memory is ample, and are gathered agai
   // The other way round both are slower, or do not fit.
   const PinFile again(*ample.kept.begin(), "again");
   options.pin = again.path();
-  CHECK(storageIn(options, 0).seconds > ample.seconds);
+  CHECK(storageIn(options, {}).seconds > ample.seconds);
   const PinFile keep(*tight.again.begin(), "keep");
   options.pin = keep.path();
   driver::Compilation kept(options);
-  kept.options.memoryBytes = budget;
+  kept.options.memory = budget;
   const Status status = driver::compileTo(kept, "planned");
   INFO((status ? "" : status.message()));
   CHECK((status ? kept.decided.seconds >= tight.seconds : status.kind() == StatusKind::Infeasible));

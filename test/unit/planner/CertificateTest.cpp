@@ -41,7 +41,7 @@ public:
                                     : pick({"a=2,b=2", "a=4,b=2", "a=2,b=3", "a=8,b=4"});
     options_.mesh = parseMesh(mesh);
     options_.ranks = options_.mesh->ranks();
-    options_.memoryBytes = int64_t(1) << 50;
+    options_.budget = int64_t(1) << 50;
     cluster_ = *cluster::findCluster(pick({"h100-node", "rtx3090-node"}));
     shared_ = *cluster::forRanks(cluster_, options_.ranks);
     const int dims = isLarge ? 3 : 2, layers = isLarge && !hasThreeAxes ? pick({1, 2}) : 1;
@@ -52,14 +52,14 @@ public:
     if (share == 1)
       return;
     isBinding_ = true;
-    options_.memoryBytes =
+    options_.budget =
         static_cast<int64_t>(share * static_cast<double>(best_.solution.peaks[0].bytes));
     best_ = solve(kAll);
   }
 
   void check(Counts &counts) {
     INFO(model_.ops.size() << " ops on " << str(*options_.mesh) << ", budget "
-                           << options_.memoryBytes);
+                           << options_.budget.bytes());
     REQUIRE(best_.others == 0);
     const Refined few = solve(kFourForEver);
     if (!best_.solution.isFound()) {
@@ -84,8 +84,7 @@ public:
 
 private:
   Refined solve(const ChoiceLimits &limits) {
-    Result<Refined> refined =
-        solveRefining(*costs_, {}, options_.memoryBytes, limits, options_.solve);
+    Result<Refined> refined = solveRefining(*costs_, {}, options_.budget, limits, options_.solve);
     REQUIRE(refined);
     return std::move(*refined);
   }

@@ -40,12 +40,12 @@ TEST_CASE("axes that follow each other are joined") {
 }
 
 // The seconds of the plan on a mesh; nothing if none fits.
-static std::optional<double> secondsOn(const StepModel &model, const char *mesh, int64_t memory,
-                                       int rounds) {
+static std::optional<double> secondsOn(const StepModel &model, const char *mesh,
+                                       const Budget &budget, int rounds) {
   PlannerOptions options;
   options.mesh = parseMesh(mesh);
   options.ranks = options.mesh->ranks();
-  options.memoryBytes = memory;
+  options.budget = budget;
   options.choices.rounds = rounds;
   Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
   if (!plan)
@@ -56,10 +56,10 @@ static std::optional<double> secondsOn(const StepModel &model, const char *mesh,
 }
 
 // Of all pairs of these meshes in which the second is coarser.
-static void checkMonotone(const StepModel &model, int64_t memory, int rounds) {
+static void checkMonotone(const StepModel &model, const Budget &budget, int rounds) {
   std::map<std::string, std::optional<double>> seconds;
   for (const char *mesh : {"a=8", "a=2,b=4", "a=4,b=2", "a=2,b=2,c=2"})
-    seconds[mesh] = secondsOn(model, mesh, memory, rounds);
+    seconds[mesh] = secondsOn(model, mesh, budget, rounds);
   auto isNoWorse = [&](const char *fine, const char *coarse) {
     if (!seconds[coarse])
       return true;
@@ -73,14 +73,14 @@ static void checkMonotone(const StepModel &model, int64_t memory, int rounds) {
 
 TEST_CASE("a finer mesh is never worse") {
   StepModel model = trainingModel(512, 1024, 4096);
-  for (int64_t memory : {int64_t(0), int64_t(40) << 20})
-    checkMonotone(model, memory, 12);
+  for (const Budget &budget : {Budget::unlimited(), Budget(40 << 20)})
+    checkMonotone(model, budget, 12);
 }
 
 TEST_CASE("a finer mesh is never worse even if few choices are listed") {
   std::mt19937 random(11);
   for (int k = 0; k < 4; ++k)
-    checkMonotone(randomStep(2, 2, random), 0, 0);
+    checkMonotone(randomStep(2, 2, random), Budget::unlimited(), 0);
 }
 
 // All meshes of this many ranks with up to `axes` axes of at least two ranks.
@@ -105,7 +105,7 @@ TEST_CASE("no factorisation of 64 ranks is worse than a coarser one", "[.sweep]"
   const std::vector<std::string> meshes = meshesOf(64, 3);
   REQUIRE(meshes.size() == 16);
   for (const std::string &mesh : meshes) {
-    std::optional<double> found = secondsOn(model, mesh.c_str(), 0, 2);
+    std::optional<double> found = secondsOn(model, mesh.c_str(), Budget::unlimited(), 2);
     REQUIRE(found);
     seconds[sizesOf(*parseMesh(mesh))] = *found;
   }

@@ -45,8 +45,8 @@ constexpr size_t kHidden = 0, kOut = 2;
 TEST_CASE(
     "sums over micro-batches are kept in full and reduced once, or split if memory is short") {
   StepModel model = trainingModel(8, 512, 2048, 4);
-  auto planned = [&](int64_t memoryBytes) {
-    PlannerOptions options{.ranks = 4, .mesh = parseMesh("dp=4"), .memoryBytes = memoryBytes};
+  auto planned = [&](const Budget &budget) {
+    PlannerOptions options{.ranks = 4, .mesh = parseMesh("dp=4"), .budget = budget};
     options.pins = *Pins::parse("zero3");
     Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
     INFO(plan.status().message());
@@ -71,8 +71,8 @@ TEST_CASE(
   StepModel model = trainingModel(8, 512, 2048);
   const std::string stored =
       R"({"name": "*.weight", "layout": [["dp"], []], "use": [[], []]}, {"op": "dot_general*", "layout": [["dp"], []]})";
-  auto planned = [&](const std::string &rule, int64_t memoryBytes) {
-    PlannerOptions options{.ranks = 4, .mesh = parseMesh("dp=4"), .memoryBytes = memoryBytes};
+  auto planned = [&](const std::string &rule, const Budget &budget) {
+    PlannerOptions options{.ranks = 4, .mesh = parseMesh("dp=4"), .budget = budget};
     options.pins = *Pins::fromJson(R"({"pins": [)" + stored + rule + "]}");
     Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
     INFO(plan.status().message());

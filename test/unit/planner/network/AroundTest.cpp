@@ -13,7 +13,7 @@ TEST_CASE("around a plan each op and argument keeps its choice, and no other is 
   const StepModel model = trainingModel(64, 256, 1024);
   const Mesh mesh = *parseMesh("dp=4");
   Costs costs(model, h100Node(), mesh);
-  PlanProblem problem = *buildProblem(costs, {}, kUnlimitedBytes);
+  PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
   std::vector<int> choices;
   for (const solver::Node &node : problem.problem.nodes)
     choices.push_back(static_cast<int>(node.choices.size()) > 1);
@@ -40,7 +40,7 @@ TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
   StepModel model = trainingModel(64, 256, 1024);
   const Mesh mesh = *parseMesh("dp=4");
   Costs costs(model, h100Node(), mesh);
-  PlanProblem problem = *buildProblem(costs, {}, kUnlimitedBytes);
+  PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
   const PlanProblem free = problem;
   const Decisions plan = decide(costs, problem, std::vector<int>(problem.problem.nodes.size(), 0));
   StepModel before = model;

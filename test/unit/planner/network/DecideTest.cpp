@@ -31,7 +31,7 @@ TEST_CASE("decisions are those of the choices of their nodes") {
     const StepModel model = k < 2 ? trainingModel(64, 256, 1024) : randomStep(2, 2, random);
     const Mesh mesh = *parseMesh("dp=2,tp=2");
     Costs costs(model, h100Node(), mesh);
-    const PlanProblem problem = *buildProblem(costs, {}, kUnlimitedBytes);
+    const PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
     // Any choice that is listed; the rests of nodes stand for others.
     std::vector<int> choices(problem.problem.nodes.size(), 0);
     auto choose = [&](int node, size_t count) {

@@ -83,7 +83,7 @@ TEST_CASE("a solution takes no rest, whatever the cutoff") {
   auto solve = [&](double cutoff) {
     solver::SolveOptions options;
     options.cutoff = cutoff;
-    Result<Refined> refined = solveRefining(costs, {}, kUnlimitedBytes, limits, options);
+    Result<Refined> refined = solveRefining(costs, {}, Budget::unlimited(), limits, options);
     REQUIRE(refined.isOk());
     return std::move(*refined);
   };

@@ -48,7 +48,7 @@ TEST_CASE("a plan that fits without a budget is the plan") {
   Result<Plan> free = step.plan();
   REQUIRE(free.isOk());
   CHECK(free->peakBytes == step.bytesOf(*free));
-  step.options.memoryBytes = free->peakBytes;
+  step.options.budget = free->peakBytes;
   Result<Plan> same = step.plan();
   REQUIRE(same.isOk());
   CHECK(same->ops == free->ops);
@@ -62,14 +62,14 @@ TEST_CASE("a program that is larger than its network is planned again until it f
     step.options.mesh = Mesh{{{"dp", 4}}};
     Result<Plan> free = step.plan();
     REQUIRE(free.isOk());
-    step.options.memoryBytes = free->peakBytes * 19 / 20;
+    step.options.budget = free->peakBytes * 19 / 20;
     Result<Plan> tight = step.plan();
     INFO("programs of " << factor << " times the arguments, " << free->peakBytes
                         << " bytes: " << (tight.isOk() ? "" : tight.status().message()));
     REQUIRE(tight.isOk());
-    CHECK(tight->peakBytes <= step.options.memoryBytes);
+    CHECK(step.options.budget.holds(tight->peakBytes));
     CHECK(tight->peakBytes == step.bytesOf(*tight));
-    CHECK(tight->budgetBytes == step.options.memoryBytes);
+    CHECK(tight->budget == step.options.budget);
     CHECK(tight->seconds >= free->boundSeconds);
     CHECK(tight->boundSeconds <= tight->seconds);
   }
@@ -80,7 +80,7 @@ TEST_CASE("where nothing fits the message names the smallest program") {
   step.options.memoryOf = [](const Decisions &) -> Result<ProgramMemory> {
     return ProgramMemory{100 * kMiB, 100 * kMiB};
   };
-  step.options.memoryBytes = 60 * kMiB;
+  step.options.budget = 60 * kMiB;
   Result<Plan> plan = step.plan();
   REQUIRE(!plan.isOk());
   CHECK(plan.status().kind() == StatusKind::Infeasible);

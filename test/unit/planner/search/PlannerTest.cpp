@@ -57,11 +57,11 @@ TEST_CASE("with less memory the plan splits long-lived values") {
   Result<Plan> free = planOn(model, options);
   REQUIRE(free.isOk());
   // Two weights with two moments each: 96 MiB if every rank holds all of them.
-  options.memoryBytes = 60 << 20;
+  options.budget = 60 << 20;
   Result<Plan> tight = planOn(model, options);
   INFO((tight.isOk() ? "" : tight.status().message()));
   REQUIRE(tight.isOk());
-  CHECK(tight->peakBytes <= options.memoryBytes);
+  CHECK(options.budget.holds(tight->peakBytes));
   CHECK(tight->seconds >= free->boundSeconds);
 }
 
@@ -69,7 +69,7 @@ TEST_CASE("a step that does not fit is refused with numbers") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 2;
-  options.memoryBytes = 1 << 20;
+  options.budget = 1 << 20;
   Result<Plan> plan = planOn(model, options);
   REQUIRE(!plan.isOk());
   CHECK(plan.status().kind() == StatusKind::Infeasible);
@@ -164,7 +164,7 @@ TEST_CASE("remarks name the other meshes and the budget") {
   CHECK_THAT(remarksOf(*free, "mesh").at(0),
              Catch::StartsWith("tp=4 chosen out of 2: tp=4: ") && Catch::Contains("; x=2,y=2: "));
   CHECK(remarksOf(*free, "pin").empty());
-  options.memoryBytes = 60 << 20;
+  options.budget = 60 << 20;
   Result<Plan> tight = planOn(model, options);
   REQUIRE(tight.isOk());
   CHECK_THAT(remarksOf(*tight, "memory").at(0), Catch::Contains(" at the peak, budget 60.0 MiB; "));
@@ -205,10 +205,10 @@ TEST_CASE("axes that a plan takes together are named like all others") {
 
 TEST_CASE("of several meshes the best is taken, and no bound is above any of them") {
   StepModel model = trainingModel(512, 1024, 4096);
-  for (int64_t memory : {int64_t(0), int64_t(24) << 20}) {
+  for (const Budget &budget : {Budget::unlimited(), Budget(24 << 20)}) {
     PlannerOptions options;
     options.ranks = 16;
-    options.memoryBytes = memory;
+    options.budget = budget;
     Result<Plan> best = planOn(model, options);
     REQUIRE(best.isOk());
     CHECK(best->meshesTried.size() == candidateMeshes(16).size());

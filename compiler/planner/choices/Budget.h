@@ -1,0 +1,45 @@
+// Budget: the memory that the plan of one rank may use.
+#pragma once
+
+#include "compiler/cluster/Cluster.h"
+
+#include <cassert>
+#include <cstdint>
+#include <optional>
+
+namespace cleave::planner {
+
+// A number of bytes, or no limit.
+class Budget {
+public:
+  Budget(int64_t bytes) : bytes_(bytes) {}
+  static Budget unlimited() { return Budget(); }
+
+  bool isLimited() const { return bytes_.has_value(); }
+  // Of a limited budget.
+  int64_t bytes() const {
+    assert(isLimited() && "ask isLimited() first");
+    return *bytes_;
+  }
+  // Whether so many bytes fit.
+  bool holds(int64_t bytes) const { return !isLimited() || bytes <= *bytes_; }
+  // What is left of it if so many bytes are taken.
+  Budget without(int64_t bytes) const { return isLimited() ? Budget(*bytes_ - bytes) : *this; }
+  // The bytes as the budget of a solver::MemorySpace, which always has a limit: without one, more
+  // than any step needs; sums of a few of them do not overflow.
+  int64_t ofSpace() const { return bytes_.value_or(int64_t(1) << 60); }
+
+  bool operator==(const Budget &) const = default;
+
+private:
+  Budget() = default;
+
+  std::optional<int64_t> bytes_; // nothing: no limit
+};
+
+// The budget of each of `ranks` ranks: the one that is given, else the memory that the cluster
+// leaves a rank. Fails as cluster::forRanks does.
+Result<Budget> budgetOf(const std::optional<Budget> &given, const cluster::Cluster &cluster,
+                        int64_t ranks);
+
+} // namespace cleave::planner
