@@ -31,7 +31,7 @@ void keepAround(PlanProblem &problem, const StepModel &model, const StepModel &b
     old = found + 1;
     const OpDecision &decision = around.ops[found];
     const std::vector<OpChoice> &choices = problem.choicesOf(static_cast<int>(i));
-    keepOnly(problem.problem.nodes[i], choices.size(), [&](size_t c) {
+    keepOnly(problem.network.nodes[i], choices.size(), [&](size_t c) {
       return choices[c].factors == decision.factors && choices[c].partial == decision.partial &&
              choices[c].results == decision.results;
     });
@@ -41,7 +41,7 @@ void keepAround(PlanProblem &problem, const StepModel &model, const StepModel &b
       continue;
     const std::vector<ArgumentChoice> &choices = problem.argumentChoices[i];
     const ArgumentDecision &decision = around.arguments[i];
-    keepOnly(problem.problem.nodes[problem.argumentNode[i]], choices.size(), [&](size_t c) {
+    keepOnly(problem.network.nodes[problem.argumentNode[i]], choices.size(), [&](size_t c) {
       return choices[c].storage == decision.storage && choices[c].compute == decision.compute &&
              choices[c].staysGathered == decision.staysGathered;
     });

@@ -56,10 +56,11 @@ private:
   void clear() {
     const size_t arguments = model_.arguments.size();
     result_ = {};
-    result_.problem.name = "step";
-    result_.problem.spaces = {{"device", budget_.ofSpace()}};
+    result_.network.name = "step";
+    result_.network.spaces = {{"device", budget_.ofSpace()}};
     result_.argumentNode.assign(arguments, -1);
     result_.argumentChoices.resize(arguments);
+    result_.argumentNeeds.resize(arguments);
     result_.argumentPinEffects.resize(arguments);
     stored_.assign(arguments, {});
     used_.assign(arguments, {});
@@ -114,7 +115,7 @@ private:
       return;
     Value numbers{.shape = {static_cast<int64_t>(mesh_.axes.size())}, .element = ElementType::I64};
     int64_t bytes = storedBytes(numbers, Sharding::replicated(1), mesh_);
-    result_.problem.nodes.push_back({"coordinates", {{0, model_.instants, 0}}, {{"", 0, {bytes}}}});
+    result_.network.nodes.push_back({"coordinates", {{0, model_.instants, 0}}, {{"", 0, {bytes}}}});
   }
 
   // Copies take the place of a value only if some reader may want one.
@@ -135,7 +136,7 @@ private:
   void addOpNode(int index) {
     const OpKind &kind = *result_.kinds[index];
     const std::vector<Need> &needs = result_.needs.emplace_back(needsOf(model_, context_, index));
-    result_.problem.nodes.push_back({model_.ops[index].name, opUsages(needs, kind), kind.priced});
+    result_.network.nodes.push_back({model_.ops[index].name, opUsages(needs, kind), kind.priced});
     if (kind.rest.choice >= 0)
       result_.rests[index] = kind.rest;
   }
@@ -180,9 +181,13 @@ private:
     node.usages = {gathered[0], gathered[1], beginOf(gathered[0]), beginOf(gathered[1]), between};
     for (int store : context_.storesOfArgument[index])
       node.usages.push_back({model_.stores[store].span.begin, model_.stores[store].span.end, 0});
+    using enum ArgumentNeed;
+    std::vector<ArgumentNeed> &needs = result_.argumentNeeds[index];
+    needs = {Copy, Copy, Change, Change, KeptCopy};
+    needs.resize(node.usages.size(), Store);
     listArgument(index, gathered, std::move(choices), listing, node);
-    result_.argumentNode[index] = static_cast<int>(result_.problem.nodes.size());
-    result_.problem.nodes.push_back(std::move(node));
+    result_.argumentNode[index] = static_cast<int>(result_.network.nodes.size());
+    result_.network.nodes.push_back(std::move(node));
   }
 
   // Every gathered copy may be kept from the forward to the backward part.
@@ -212,7 +217,7 @@ private:
     Listed list =
         listChoices(priced, layouts, key, listing.sizeOf(key, listing.limits.perArgument));
     if (list.rest.choice >= 0)
-      result_.rests[static_cast<int>(result_.problem.nodes.size())] = list.rest;
+      result_.rests[static_cast<int>(result_.network.nodes.size())] = list.rest;
     node.choices = std::move(list.priced);
     stored_[index] = layoutsOf(list, layouts, 0);
     used_[index] = layoutsOf(list, layouts, 1);
@@ -236,8 +241,7 @@ private:
     return {usage.begin, std::min(usage.begin + 1, usage.end), usage.space};
   }
 
-  // Bytes: of the copy in both parts, of making it in both parts, of the copy that is kept between
-  // them, and of the argument's stores.
+  // Its bytes are those of the needs.
   solver::Choice argumentChoice(int index, const ArgumentChoice &choice,
                                 const std::array<solver::Usage, 2> &gathered) {
     int v = model_.arguments[index].value;
@@ -254,8 +258,7 @@ private:
     int64_t change = costs_.changeBytes(v, choice.storage, choice.compute, /*isKept=*/true);
     const bool isKept = choice.staysGathered;
     std::vector<int64_t> bytes = {copy, copy, change, isKept ? 0 : change, isKept ? copy : 0};
-    bytes.resize(5 + context_.storesOfArgument[index].size(),
-                 storedBytes(value, choice.storage, mesh_));
+    bytes.resize(result_.argumentNeeds[index].size(), storedBytes(value, choice.storage, mesh_));
     return {"", seconds, std::move(bytes)};
   }
 
@@ -266,7 +269,7 @@ private:
                double times) {
     solver::CostTable seconds = edgeCosts_.between(value, made, wanted, times);
     if (!seconds.empty())
-      result_.problem.edges.push_back({from, to, std::move(seconds)});
+      result_.network.edges.push_back({from, to, std::move(seconds)});
   }
 
   const LayoutSet &operandLayouts(const Use &use) const {
@@ -320,7 +323,7 @@ private:
         addEdge(value, node, read, use.op, operandLayouts(use), repeats(use));
   }
 
-  int lastNode() const { return static_cast<int>(result_.problem.nodes.size()) - 1; }
+  int lastNode() const { return static_cast<int>(result_.network.nodes.size()) - 1; }
 
   // A reader takes what the node before it chooses. One of several readers may take a copy of its
   // own, which another node chooses.
@@ -349,7 +352,7 @@ private:
                         const std::optional<CopySpan> &memory) {
     LayoutSet read;
     std::vector<bool> asFound;
-    solver::Node node{result_.problem.nodes[way.from].name + ", as read", {}, {}};
+    solver::Node node{result_.network.nodes[way.from].name + ", as read", {}, {}};
     auto add = [&](int layout, bool isFound, int64_t bytes) {
       read.add(layout);
       asFound.push_back(isFound);
@@ -368,7 +371,7 @@ private:
     }
     if (memory)
       node.usages = {{memory->span.begin, memory->span.end, 0}};
-    result_.problem.nodes.push_back(std::move(node));
+    result_.network.nodes.push_back(std::move(node));
     addEdge(way.value, way.from, made, lastNode(), read, way.times);
     addHomes(way.from, made, lastNode(), read, asFound);
     return read;
@@ -378,7 +381,7 @@ private:
   void addHomes(int from, const LayoutSet &made, int to, const LayoutSet &read,
                 const std::vector<bool> &asFound) {
     if (solver::CostTable homes = edgeCosts_.homes(made, read, asFound); !homes.empty())
-      result_.problem.edges.push_back({from, to, std::move(homes)});
+      result_.network.edges.push_back({from, to, std::move(homes)});
   }
 
   // The layouts that at least `least` readers may want and that a layout change with costs
@@ -416,7 +419,7 @@ private:
               costs_.copyBehind(made.choices[m], reader, read.choices[r]);
       entry->second = std::move(seconds);
     }
-    result_.problem.edges.push_back({operand.producer, to, entry->second});
+    result_.network.edges.push_back({operand.producer, to, entry->second});
   }
 
   // The edge from the producer of an argument's new value to the argument.
@@ -450,7 +453,7 @@ ProblemBuilder::~ProblemBuilder() = default;
 
 Result<PlanProblem> ProblemBuilder::build(const Listing &listing) {
   PlanProblem problem = builder_->build(listing);
-  for (const solver::Node &node : problem.problem.nodes)
+  for (const solver::Node &node : problem.network.nodes)
     if (node.choices.empty())
       return Status::infeasible("no way is left to place ", node.name, " on the mesh ",
                                 str(costs_.mesh()),

@@ -30,17 +30,26 @@ struct CopyNode {
   std::vector<Sharding> layouts = {}; // by choice
 };
 
+// What a usage of an argument's node stands for.
+enum class ArgumentNeed {
+  Copy,     // the layout for use, gathered in one part of the step
+  Change,   // memory for gathering it, in one part
+  KeptCopy, // the layout for use, kept from the forward to the backward part
+  Store,    // a store of the argument
+};
+
 // The cost network of a step, and what its nodes and choices stand for.
 struct PlanProblem {
-  solver::Problem problem;                                  // node i < number of ops is op i
+  solver::Problem network;                                  // node i < number of ops is op i
   std::vector<std::shared_ptr<const OpKind>> kinds;         // per op
   std::vector<std::vector<Need>> needs;                     // per op, one per usage of its node
   size_t kindCount = 0;                                     // distinct ones
   std::vector<int> argumentNode;                            // per argument its node, or -1
   std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node
-  std::vector<PinEffect> argumentPinEffects;                // per argument
-  std::map<int, Rest> rests;                                // of the nodes that have one
-  std::vector<CopyNode> copies;                             // by value
+  std::vector<std::vector<ArgumentNeed>> argumentNeeds; // per argument, one per usage of its node
+  std::vector<PinEffect> argumentPinEffects;            // per argument
+  std::map<int, Rest> rests;                            // of the nodes that have one
+  std::vector<CopyNode> copies;                         // by value
 
   // The choices of the op's node.
   const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }

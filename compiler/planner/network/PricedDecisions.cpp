@@ -30,18 +30,18 @@ double secondsOf(Costs &costs, const Decisions &decisions) {
   return seconds - savedByBuckets(costs, decisions);
 }
 
-std::vector<Holding> holdingsOf(const PlanProblem &network, const std::vector<int> &choices) {
+std::vector<Holding> holdingsOf(const PlanProblem &problem, const std::vector<int> &choices) {
   std::vector<Holding> holdings;
-  for (size_t v = 0; v < network.problem.nodes.size(); ++v) {
-    const solver::Node &node = network.problem.nodes[v];
-    const bool isOp = v < network.needs.size();
+  for (size_t v = 0; v < problem.network.nodes.size(); ++v) {
+    const solver::Node &node = problem.network.nodes[v];
+    const bool isOp = v < problem.needs.size();
     for (size_t u = 0; u < node.usages.size(); ++u) {
       const Span span{node.usages[u].begin, node.usages[u].end};
       const int64_t bytes = node.choices[choices[v]].bytes[u];
-      const bool isResult = isOp && network.needs[v][u].kind == Need::Kind::Home;
+      const bool isResult = isOp && problem.needs[v][u].kind == Need::Kind::Home;
       if (bytes > 0 && span.begin < span.end)
         holdings.push_back({node.name, isOp ? static_cast<int>(v) : -1,
-                            isResult ? network.needs[v][u].index : -1, span, bytes});
+                            isResult ? problem.needs[v][u].index : -1, span, bytes});
     }
   }
   return holdings;

@@ -30,6 +30,6 @@ struct PricedDecisions : Decisions {
 double secondsOf(Costs &costs, const Decisions &decisions);
 
 // All memory that is taken by these choices, one per node of the network.
-std::vector<Holding> holdingsOf(const PlanProblem &network, const std::vector<int> &choices);
+std::vector<Holding> holdingsOf(const PlanProblem &problem, const std::vector<int> &choices);
 
 } // namespace cleave::planner

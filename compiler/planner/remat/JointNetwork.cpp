@@ -15,7 +15,7 @@ JointNetwork::JointNetwork(Costs &costs, const PlanProblem &kept, const ForcedFa
     : costs_(costs), model_(costs.model()), kept_(kept), forced_(forced),
       reads_(model_.values.size()), hasHome_(model_.values.size(), false),
       ofProducts_(model_.values.size()), firstBehind_(model_.ops.size(), kNever),
-      nodes_(kept_.problem.nodes.size()), priced_(kept_.problem) {
+      nodes_(kept_.network.nodes.size()), priced_(kept_.network) {
   findReads();
   findBlocks();
   for (size_t v = 0; v < nodes_.size(); ++v)
@@ -213,8 +213,8 @@ void JointNetwork::addSeconds(int index, FatePrice &price, std::vector<bool> nee
   auto known = seconds_.find({kept_.kinds[index].get(), price.fate, isCut, needed, direct});
   if (known == seconds_.end()) {
     std::vector<double> seconds;
-    for (size_t c = 0; c < kept_.problem.nodes[index].choices.size(); ++c) {
-      double sum = kept_.problem.nodes[index].choices[c].cost;
+    for (size_t c = 0; c < kept_.network.nodes[index].choices.size(); ++c) {
+      double sum = kept_.network.nodes[index].choices[c].cost;
       if (c >= kept_.kinds[index]->choices.size()) { // a rest
         sum = isCut && !isWhole(once) ? 0 : sum;
       } else {
@@ -273,13 +273,20 @@ bool JointNetwork::isOnlyRepeated(int index) const {
 
 // -- lives --------------------------------------------------------------------------------------
 
+// Whether the plan has the bytes whatever is repeated.
+static bool isCertain(ArgumentNeed need) {
+  return need == ArgumentNeed::KeptCopy || need == ArgumentNeed::Store;
+}
+
 void JointNetwork::addOther(int v) {
-  const std::vector<int> &arguments = kept_.argumentNode;
-  const bool isArgument = std::find(arguments.begin(), arguments.end(), v) != arguments.end();
-  const solver::Node &node = kept_.problem.nodes[v];
-  constexpr size_t kCopies = 4; // the other usages of gathered arguments come first
-  for (size_t u = isArgument ? kCopies : 0; u < node.usages.size(); ++u)
-    nodes_[v].lives.push_back({{node.usages[u].begin, node.usages[u].end}, 0, static_cast<int>(u)});
+  const std::vector<int> &ofArguments = kept_.argumentNode;
+  const auto found = std::find(ofArguments.begin(), ofArguments.end(), v);
+  const solver::Node &node = kept_.network.nodes[v];
+  for (size_t u = 0; u < node.usages.size(); ++u)
+    if (found == ofArguments.end() ||
+        planner::isCertain(kept_.argumentNeeds[found - ofArguments.begin()][u]))
+      nodes_[v].lives.push_back(
+          {{node.usages[u].begin, node.usages[u].end}, 0, static_cast<int>(u)});
   FatePrice &only = nodes_[v].fates.emplace_back();
   for (const solver::Choice &choice : node.choices)
     only.seconds.push_back(choice.cost);
@@ -328,7 +335,7 @@ const std::vector<int64_t> &JointNetwork::blocksOf(int index) {
   for (size_t k = 0; k < op.operands.size(); ++k)
     isCounted.push_back(hasBlock(op, k));
   auto [entry, isNew] = blocks_.try_emplace({kept_.kinds[index].get(), isCounted});
-  for (size_t c = 0; isNew && c < kept_.problem.nodes[index].choices.size(); ++c) {
+  for (size_t c = 0; isNew && c < kept_.network.nodes[index].choices.size(); ++c) {
     int64_t bytes = 0;
     for (size_t k = 0; k < op.operands.size(); ++k) {
       const Value &value = model_.values[op.operands[k]];
@@ -376,11 +383,11 @@ void JointNetwork::addLife(int index, int fate, int usage, bool isKept) {
 int64_t JointNetwork::bytesOf(size_t v, const Life &life, size_t choice) const {
   if (life.blocks)
     return (*life.blocks)[choice];
-  return life.usage < 0 ? life.bytes : kept_.problem.nodes[v].choices[choice].bytes[life.usage];
+  return life.usage < 0 ? life.bytes : kept_.network.nodes[v].choices[choice].bytes[life.usage];
 }
 
 std::vector<int64_t> JointNetwork::bytesAt(size_t v, int64_t instant) const {
-  const size_t choices = kept_.problem.nodes[v].choices.size();
+  const size_t choices = kept_.network.nodes[v].choices.size();
   std::vector<int64_t> bytes(nodes_[v].fates.size() * choices, 0);
   for (const Life &life : nodes_[v].lives)
     if (life.span.begin <= instant && instant < life.span.end)
@@ -436,7 +443,7 @@ double JointNetwork::leastAgain(size_t index, const OpChoice &choice) {
 std::pair<double, int> JointNetwork::bestFate(size_t v, size_t choice, double price,
                                               const std::vector<int64_t> &bytes) const {
   const JointNode &node = nodes_[v];
-  const size_t choices = kept_.problem.nodes[v].choices.size();
+  const size_t choices = kept_.network.nodes[v].choices.size();
   std::pair<double, int> best = {solver::kForbidden, 0};
   for (size_t f = 0; f < node.fates.size(); ++f) {
     const bool isAgain = node.fates[f].fate == Fate::Again;

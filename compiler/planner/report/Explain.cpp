@@ -39,16 +39,16 @@ static std::string argumentText(const ArgumentChoice &choice, const Mesh &mesh) 
 Explainer::Explainer(const StepModel &model, const Mesh &mesh, const PlanProblem &plan,
                      const std::vector<int> &choices)
     : model_(model), mesh_(mesh), plan_(plan), choices_(choices),
-      edgesOf_(plan.problem.nodes.size()) {
-  for (size_t e = 0; e < plan.problem.edges.size(); ++e) {
-    edgesOf_[plan.problem.edges[e].from].push_back(static_cast<int>(e));
-    edgesOf_[plan.problem.edges[e].to].push_back(static_cast<int>(e));
+      edgesOf_(plan.network.nodes.size()) {
+  for (size_t e = 0; e < plan.network.edges.size(); ++e) {
+    edgesOf_[plan.network.edges[e].from].push_back(static_cast<int>(e));
+    edgesOf_[plan.network.edges[e].to].push_back(static_cast<int>(e));
   }
 }
 
 // The node's own seconds and those of its edges when it takes this choice.
 double Explainer::secondsAt(int node, int choice) const {
-  const solver::Problem &problem = plan_.problem;
+  const solver::Problem &problem = plan_.network;
   double seconds = problem.nodes[node].choices[choice].cost;
   for (int e : edgesOf_[node]) {
     const solver::Edge &edge = problem.edges[e];
@@ -63,7 +63,7 @@ double Explainer::secondsAt(int node, int choice) const {
 int Explainer::secondBest(int node) const {
   int best = -1;
   double bestSeconds = solver::kForbidden;
-  for (int i = 0; i < static_cast<int>(plan_.problem.nodes[node].choices.size()); ++i) {
+  for (int i = 0; i < static_cast<int>(plan_.network.nodes[node].choices.size()); ++i) {
     double seconds = i == choices_[node] ? solver::kForbidden : secondsAt(node, i);
     if (seconds < bestSeconds) {
       best = i;
@@ -81,7 +81,7 @@ Reason Explainer::reasonFor(const std::string &name, const std::string &kind, in
   Reason reason{.name = name,
                 .kind = kind,
                 .choice = text(chosen),
-                .seconds = plan_.problem.nodes[node].choices[chosen].cost};
+                .seconds = plan_.network.nodes[node].choices[chosen].cost};
   int other = secondBest(node);
   if (other >= 0) {
     reason.alternative = text(other);
@@ -116,8 +116,8 @@ std::vector<Reason> explainChoices(const StepModel &model, const Explainer &expl
   std::vector<int> order(model.ops.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return plan.problem.nodes[a].choices[choices[a]].cost >
-           plan.problem.nodes[b].choices[choices[b]].cost;
+    return plan.network.nodes[a].choices[choices[a]].cost >
+           plan.network.nodes[b].choices[choices[b]].cost;
   });
   order.resize(std::min(order.size(), maxOps));
   for (int op : order)
@@ -139,10 +139,10 @@ std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solutio
   std::vector<Holder> holders;
   if (solution.peaks.empty())
     return holders;
-  for (size_t v = 0; v < plan.problem.nodes.size(); ++v) {
-    int64_t bytes = heldAt(plan.problem.nodes[v], solution.choices[v], solution.peaks[0].time);
+  for (size_t v = 0; v < plan.network.nodes.size(); ++v) {
+    int64_t bytes = heldAt(plan.network.nodes[v], solution.choices[v], solution.peaks[0].time);
     if (bytes > 0)
-      holders.push_back({plan.problem.nodes[v].name, bytes});
+      holders.push_back({plan.network.nodes[v].name, bytes});
   }
   std::stable_sort(holders.begin(), holders.end(),
                    [](const Holder &a, const Holder &b) { return a.bytes > b.bytes; });
@@ -173,7 +173,7 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
                   pins.empty() ? "" : " under the pins of " + pins,
                   ", however much memory there is: ", why.message);
   std::string text = refusalText({.isProven = isProven,
-                                  .budget = plan.problem.spaces[0].budget,
+                                  .budget = plan.network.spaces[0].budget,
                                   .needed = why.smallestBudget[0],
                                   .ranks = ranks,
                                   .pins = pins});
@@ -182,7 +182,7 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
   if (!why.bindingNodes.empty()) {
     text += "; largest at that point:";
     for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
-      text += (i ? ", " : " ") + plan.problem.nodes[why.bindingNodes[i]].name;
+      text += (i ? ", " : " ") + plan.network.nodes[why.bindingNodes[i]].name;
   }
   return text;
 }

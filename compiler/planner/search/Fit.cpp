@@ -119,7 +119,7 @@ private:
 
   Result<Fitted> finish() {
     solver::Solution &solution = tried_.refined.solution;
-    tried_.refined.problem.problem.spaces[0].budget = options_.budget.ofSpace();
+    tried_.refined.problem.network.spaces[0].budget = options_.budget.ofSpace();
     solution.seconds = seconds_;
     if (isFound() && fits())
       setBound(solution);

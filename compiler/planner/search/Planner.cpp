@@ -29,7 +29,7 @@ struct MeshCandidate {
   Mesh mesh;
   std::vector<std::vector<int>> parts; // of its axes in the mesh that was asked for; empty: none
   std::unique_ptr<Costs> costs;        // on it; once prices are known, they are not computed again
-  std::optional<PlanProblem> network;  // its first one without a budget, until it is solved
+  std::optional<PlanProblem> problem;  // its first one without a budget, until it is solved
   solver::Bounded bounded;             // of this network
   double bound = -solver::kForbidden;  // lower bound on the seconds of any plan on it
   double rise = 0;                     // of the bound by its last step
@@ -111,7 +111,7 @@ static void raiseBound(MeshCandidate &candidate) {
 
 // Whether that would do nothing.
 static bool isBoundFinal(const MeshCandidate &candidate) {
-  return !candidate.network || candidate.bounded.isFinal;
+  return !candidate.problem || candidate.bounded.isFinal;
 }
 
 // Prepares the costs of a mesh, and, where several compete, its network without a budget and the
@@ -129,8 +129,8 @@ static Status prepareMesh(MeshCandidate &candidate, const StepModel &model,
     return Status::ok(); // another mesh may do
   }
   CLEAVE_TRY_ASSIGN(candidate.bounded,
-                    solver::beginBound(problem->problem, options.solve).withContext("planner"));
-  candidate.network = std::move(*problem);
+                    solver::beginBound(problem->network, options.solve).withContext("planner"));
+  candidate.problem = std::move(*problem);
   raiseBound(candidate);
   return Status::ok();
 }
@@ -163,7 +163,7 @@ static void keepReason(const PlanProblem &problem, const solver::Solution &solut
   const std::vector<int64_t> &least = solution.infeasibility.smallestBudget;
   std::optional<int64_t> missing;
   if (!least.empty())
-    missing = least[0] - problem.problem.spaces[0].budget;
+    missing = least[0] - problem.network.spaces[0].budget;
   const bool isCloser = missing && (!best.missing || *missing < *best.missing);
   if (!best.infeasible.empty() && !isCloser)
     return;
@@ -240,9 +240,9 @@ static Status tryWithoutBudget(const PlannerOptions &options, MeshCandidate &can
   limits.cutoff = cutoffFor(candidate, fastest.candidate, fastest.seconds);
   candidate.outcome = {.seconds = candidate.bound};
   std::optional<BegunNetwork> network;
-  if (candidate.network)
-    network = {std::move(*candidate.network), std::move(candidate.bounded.begun)};
-  candidate.network.reset();
+  if (candidate.problem)
+    network = {std::move(*candidate.problem), std::move(candidate.bounded.begun)};
+  candidate.problem.reset();
   if (isNoBetter(candidate, limits.cutoff))
     return Status::ok();
   Result<Refined> refined =
@@ -472,11 +472,11 @@ static Status addAsked(const StepModel &model, const cluster::Cluster &shared,
   candidate.costs = std::make_unique<Costs>(model, shared, candidate.mesh);
   CLEAVE_TRY_ASSIGN(PlanProblem built, buildProblem(*candidate.costs, options.pins, options.budget,
                                                     {options.choices}));
-  CLEAVE_TRY_ASSIGN(solver::Bounded bounded, solver::lowerBound(built.problem, options.solve));
+  CLEAVE_TRY_ASSIGN(solver::Bounded bounded, solver::lowerBound(built.network, options.solve));
   candidate.bound = bounded.seconds;
   for (const auto &[node, rest] : built.rests)
-    built.problem.nodes[node].choices.forbid(rest.choice);
-  candidate.network = std::move(built);
+    built.network.nodes[node].choices.forbid(rest.choice);
+  candidate.problem = std::move(built);
   return Status::ok();
 }
 
@@ -487,7 +487,7 @@ Result<solver::Problem> networkOf(const StepModel &model, const cluster::Cluster
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   std::vector<MeshCandidate> candidates;
   CLEAVE_TRY(addAsked(model, shared, options, candidates));
-  return std::move(candidates[0].network->problem);
+  return std::move(candidates[0].problem->network);
 }
 
 // Refuses choices that are no solution.
@@ -513,8 +513,8 @@ Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY(addAsked(model, shared, options, candidates));
   MeshCandidate &candidate = candidates[0];
   Best best;
-  best.problem = std::move(*candidate.network);
-  const solver::Problem &problem = best.problem.problem;
+  best.problem = std::move(*candidate.problem);
+  const solver::Problem &problem = best.problem.network;
   CLEAVE_TRY(checkGiven(problem, choices));
   best.solution.choices = choices;
   best.solution.cost = solver::totalCost(problem, choices);
@@ -547,10 +547,10 @@ Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
   CLEAVE_TRY_ASSIGN(best.problem, buildProblem(*candidate.costs, options.pins, Budget::unlimited(),
                                                {options.choices}));
   for (const auto &[node, rest] : best.problem.rests)
-    best.problem.problem.nodes[node].choices.forbid(rest.choice);
+    best.problem.network.nodes[node].choices.forbid(rest.choice);
   keepAround(best.problem, model, before, around);
   CLEAVE_TRY_ASSIGN(best.solution,
-                    solver::solve(best.problem.problem, options.solve).withContext("planner"));
+                    solver::solve(best.problem.network, options.solve).withContext("planner"));
   if (!best.solution.isFound())
     return Status::infeasible("these layouts do not go with the repetitions");
   const Decisions decisions = decide(*candidate.costs, best.problem, best.solution.choices);

@@ -46,7 +46,7 @@ private:
     constexpr double kCloseEnough = 1e-2; // of the solution
     const solver::Solution &solution = result_.solution;
     if (onNetwork_)
-      CLEAVE_TRY(onNetwork_(result_.problem.problem));
+      CLEAVE_TRY(onNetwork_(result_.problem.network));
     CLEAVE_TRY(solve(/*closesGap=*/rests().empty()));
     bound_ = std::max(bound_, solution.lowerBound);
     if (bound_ >= options_.cutoff)
@@ -67,14 +67,14 @@ private:
     if (!begun_) {
       CLEAVE_TRY_ASSIGN(
           solver::Bounded bounded,
-          solver::beginBound(result_.problem.problem, options_).withContext("planner"));
+          solver::beginBound(result_.problem.network, options_).withContext("planner"));
       begun_ = std::move(bounded.begun);
     }
     solver::SolveOptions options = options_;
     options.closesGap = closesGap;
     CLEAVE_TRY_ASSIGN(
         result_.solution,
-        solver::solve(result_.problem.problem, options, begun_).withContext("planner"));
+        solver::solve(result_.problem.network, options, begun_).withContext("planner"));
     seconds_ += result_.solution.seconds;
     return Status::ok();
   }
@@ -97,7 +97,7 @@ private:
       return false;
     Listing grown = listing_;
     std::vector<size_t> counts; // per node its choices once its list has grown
-    for (const solver::Node &node : result_.problem.problem.nodes)
+    for (const solver::Node &node : result_.problem.network.nodes)
       counts.push_back(node.choices.size());
     for (const auto &[node, rest] : rests())
       if (std::find(lists.begin(), lists.end(), rest.list) != lists.end()) {
@@ -105,7 +105,7 @@ private:
         counts[node] += std::min(rest.listed, rest.others);
       }
     size_t entries = 0, grownEntries = 0;
-    for (const solver::Edge &edge : result_.problem.problem.edges) {
+    for (const solver::Edge &edge : result_.problem.network.edges) {
       entries += edge.cost.size();
       grownEntries += counts[edge.from] * counts[edge.to];
     }
@@ -133,12 +133,12 @@ private:
   // proof that nothing fits, remain those with rests.
   Status decideWithoutRests() {
     for (const auto &[node, rest] : rests())
-      result_.problem.problem.nodes[node].choices.forbid(rest.choice);
+      result_.problem.network.nodes[node].choices.forbid(rest.choice);
     const solver::Solution relaxed = result_.solution;
     if (!relaxed.isFound() || !listsTaken().empty()) {
       begun_.reset();
       if (onNetwork_)
-        CLEAVE_TRY(onNetwork_(result_.problem.problem));
+        CLEAVE_TRY(onNetwork_(result_.problem.network));
       CLEAVE_TRY(solve(/*closesGap=*/true));
     }
     solver::Solution &solution = result_.solution;

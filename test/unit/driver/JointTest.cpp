@@ -60,11 +60,11 @@ public:
     if (mesh_.ranks() > 1 && !tie(model, *problem))
       return;
     for (int round = 0; round < kRounds; ++round) {
-      Result<solver::Solution> solution = solver::solve(problem->problem, defaultLimits());
+      Result<solver::Solution> solution = solver::solve(problem->network, defaultLimits());
       REQUIRE(solution);
       if (!solution->isFound())
         return;
-      problem->problem.spaces[0].budget = solution->peaks[0].bytes * 3 / 4;
+      problem->network.spaces[0].budget = solution->peaks[0].bytes * 3 / 4;
       const Decisions decisions = decide(costs, *problem, solution->choices);
       Result<ProgramMemory> memory = driver::memoryOf(*module, model, decisions, shared_);
       REQUIRE(memory);
@@ -130,7 +130,7 @@ private:
             costs.push_back(isTied(a, b) ? 0 : solver::kForbidden);
         if (std::find(costs.begin(), costs.end(), 0) == costs.end())
           return false;
-        problem.problem.edges.push_back({k, i, std::move(costs)});
+        problem.network.edges.push_back({k, i, std::move(costs)});
       }
     return true;
   }

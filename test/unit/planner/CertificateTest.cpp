@@ -76,7 +76,7 @@ public:
         CHECK(few.solution.choices[node] != rest.choice);
     }
     // The choices listed, and nothing in the place of the others.
-    Result<solver::Solution> cut = solver::solve(few.problem.problem, options_.solve);
+    Result<solver::Solution> cut = solver::solve(few.problem.network, options_.solve);
     REQUIRE(cut);
     counts.falseCut += cut->lowerBound > best_.solution.cost * kRounding;
     checkPlan(counts);

@@ -15,13 +15,13 @@ TEST_CASE("around a plan each op and argument keeps its choice, and no other is 
   Costs costs(model, h100Node(), mesh);
   PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
   std::vector<int> choices;
-  for (const solver::Node &node : problem.problem.nodes)
+  for (const solver::Node &node : problem.network.nodes)
     choices.push_back(static_cast<int>(node.choices.size()) > 1);
   const PlanProblem free = problem;
   keepAround(problem, model, model, decide(costs, problem, choices));
   int kept = 0;
   auto check = [&](int node, size_t choice) {
-    const solver::Node &now = problem.problem.nodes[node], &before = free.problem.nodes[node];
+    const solver::Node &now = problem.network.nodes[node], &before = free.network.nodes[node];
     for (size_t c = 0; c < now.choices.size(); ++c)
       CHECK(now.choices[c].cost == (c == choice ? before.choices[c].cost : solver::kForbidden));
     ++kept;
@@ -33,7 +33,7 @@ TEST_CASE("around a plan each op and argument keeps its choice, and no other is 
       check(node, choices[node]);
   CHECK(kept > 15);
   for (const CopyNode &copy : problem.copies)
-    CHECK(problem.problem.nodes[copy.node] == free.problem.nodes[copy.node]);
+    CHECK(problem.network.nodes[copy.node] == free.network.nodes[copy.node]);
 }
 
 TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
@@ -42,12 +42,12 @@ TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
   Costs costs(model, h100Node(), mesh);
   PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
   const PlanProblem free = problem;
-  const Decisions plan = decide(costs, problem, std::vector<int>(problem.problem.nodes.size(), 0));
+  const Decisions plan = decide(costs, problem, std::vector<int>(problem.network.nodes.size(), 0));
   StepModel before = model;
   before.ops[3].name = "another op";
   model.ops[5].isAgain = true;
   keepAround(problem, model, before, plan);
-  auto isFree = [&](int node) { return problem.problem.nodes[node] == free.problem.nodes[node]; };
+  auto isFree = [&](int node) { return problem.network.nodes[node] == free.network.nodes[node]; };
   CHECK(isFree(3));
   CHECK(isFree(5));
   CHECK_FALSE(isFree(4));

@@ -33,7 +33,7 @@ TEST_CASE("decisions are those of the choices of their nodes") {
     Costs costs(model, h100Node(), mesh);
     const PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
     // Any choice that is listed; the rests of nodes stand for others.
-    std::vector<int> choices(problem.problem.nodes.size(), 0);
+    std::vector<int> choices(problem.network.nodes.size(), 0);
     auto choose = [&](int node, size_t count) {
       choices[node] = static_cast<int>(random() % count);
     };

@@ -47,18 +47,18 @@ TEST_CASE("readers in one part of the step share a change of layout") {
   split.dims[0] = {0};
   auto isSplit = [&](const OpChoice &choice) { return choice.results[0] == split; };
   const std::vector<OpChoice> &made = plan.choicesOf(0);
-  std::vector<int> choices(plan.problem.nodes.size(), 0);
+  std::vector<int> choices(plan.network.nodes.size(), 0);
   choices[0] = static_cast<int>(std::find_if(made.begin(), made.end(), isSplit) - made.begin());
   REQUIRE(choices[0] < static_cast<int>(made.size()));
   for (int reader : {1, 2, 3})
     REQUIRE(plan.choicesOf(reader)[0].operands[0].isReplicated());
   double gather = costs.reshard(1, split, Sharding::replicated(2)), least = solver::kForbidden;
   REQUIRE(gather > 0);
-  size_t copy = plan.problem.nodes.size() - 1;
-  REQUIRE(plan.problem.nodes[copy].name.ends_with(", as read"));
-  for (size_t i = 0; i < plan.problem.nodes[copy].choices.size(); ++i) {
+  size_t copy = plan.network.nodes.size() - 1;
+  REQUIRE(plan.network.nodes[copy].name.ends_with(", as read"));
+  for (size_t i = 0; i < plan.network.nodes[copy].choices.size(); ++i) {
     choices[copy] = static_cast<int>(i);
-    least = std::min(least, edgeSeconds(plan.problem, choices));
+    least = std::min(least, edgeSeconds(plan.network, choices));
   }
   CHECK(least == Approx(gather));
 }
@@ -92,9 +92,9 @@ static std::pair<size_t, size_t> kindsOf(int layers, int pinned = -1) {
   PlanProblem problem = *buildProblem(costs, pins, int64_t(1) << 40);
   CHECK(problem.kinds.size() == static_cast<size_t>(2 * layers));
   std::set<const void *> tables;
-  for (const solver::Edge &edge : problem.problem.edges)
+  for (const solver::Edge &edge : problem.network.edges)
     tables.insert(edge.cost.identity());
-  CHECK(problem.problem.nodes[2].choices.identity() == problem.problem.nodes[4].choices.identity());
+  CHECK(problem.network.nodes[2].choices.identity() == problem.network.nodes[4].choices.identity());
   return {problem.kindCount, tables.size()};
 }
 
