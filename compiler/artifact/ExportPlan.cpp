@@ -6,6 +6,7 @@
 #include "dialects/graph/KnownStrings.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
 
@@ -299,7 +300,7 @@ private:
   }
 
   void setCollective(program::CollectiveOp collective, plan::Collective &out) {
-    out.set_kind(static_cast<plan::Collective::Kind>(collective.getKind()));
+    out.set_kind(toFile(collective.getKind()));
     for (int64_t axis : collective.getAxes())
       out.add_axes(static_cast<uint32_t>(axis));
     for (int64_t axis : collective.getToAxes().value_or(ArrayRef<int64_t>()))

@@ -21,16 +21,26 @@ double Curve::at(double size) const {
   return points.back().second;
 }
 
-const char *name(CollectiveKind kind) {
-  static const char *const names[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                                      "send_recv"};
-  return names[static_cast<int>(kind)];
+CollectiveKind linkKind(CollectiveKind kind) {
+  return factsOf(kind).route == CollectiveRoute::Message ? CollectiveKind::Send : kind;
+}
+
+std::vector<CollectiveKind> linkKinds() {
+  std::vector<CollectiveKind> kinds;
+  for (const CollectiveFacts &facts : kCollectives)
+    if (linkKind(facts.kind) == facts.kind)
+      kinds.push_back(facts.kind);
+  return kinds;
+}
+
+std::string linkName(CollectiveKind kind) {
+  return linkKind(kind) == CollectiveKind::Send ? "send_recv" : std::string(name(kind));
 }
 
 const Link &Level::link(CollectiveKind kind, int64_t ranks) const {
-  auto entries = links.find(kind);
+  auto entries = links.find(linkKind(kind));
   if (entries == links.end())
-    entries = links.find(CollectiveKind::SendRecv);
+    entries = links.find(CollectiveKind::Send);
   assert(entries != links.end() && !entries->second.empty() && "fromJson() ensures an entry");
   for (const Link &link : entries->second)
     if (link.ranks == 0 || link.ranks >= ranks)

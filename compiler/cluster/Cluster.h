@@ -3,6 +3,7 @@
 // compiler/cluster/README.md.
 #pragma once
 
+#include "runtime/base/Collective.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
@@ -35,10 +36,12 @@ struct Compute {
   bool operator==(const Compute &) const = default;
 };
 
-// The collectives with links of their own, and how many there are.
-enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, SendRecv };
-inline constexpr int kCollectiveKinds = 5;
-const char *name(CollectiveKind kind); // `all_reduce`, …
+// The kind whose links a collective uses: its own; all messages use those of Send.
+CollectiveKind linkKind(CollectiveKind kind);
+// The kinds with links of their own, in the order of cluster files.
+std::vector<CollectiveKind> linkKinds();
+// The field of cluster files with the links of a kind: its name, or `send_recv` for messages.
+std::string linkName(CollectiveKind kind);
 
 // Latency and bandwidth of one kind of collective on one level, for groups of up to `ranks` ranks.
 struct Link {
@@ -53,7 +56,7 @@ struct Link {
 struct Level {
   std::string name;    // `node`, `network`, …
   int64_t devices = 0; // spanned by one unit of this level; 0: all
-  // By kind, in the order of rising `ranks`; a kind without entries uses those of SendRecv.
+  // By linkKind(), in the order of rising `ranks`; a kind without entries uses those of Send.
   std::map<CollectiveKind, std::vector<Link>> links;
 
   // The entry for a group of `ranks` ranks: the first one that is large enough, else the last.

@@ -177,20 +177,20 @@ Level readLevel(const json &value, const std::string &path, Status &status) {
   level.name = reader.text("name");
   level.devices = reader.integer("devices", 0);
   ClusterReader links = reader.object("links");
-  for (int k = 0; k < kCollectiveKinds; ++k) {
-    auto kind = static_cast<CollectiveKind>(k);
-    if (!links.has(name(kind)))
+  for (CollectiveKind kind : linkKinds()) {
+    const std::string field = linkName(kind);
+    if (!links.has(field.c_str()))
       continue;
     std::vector<Link> &entries = level.links[kind];
-    for (size_t i = 0; const json &entry : links.list(name(kind))) {
-      std::string entryPath = concat(links.pathOf(name(kind)), "/", i++);
+    for (size_t i = 0; const json &entry : links.list(field.c_str())) {
+      std::string entryPath = concat(links.pathOf(field), "/", i++);
       entries.push_back(readLink(ClusterReader(entry, entryPath, status)));
     }
     if (entries.empty())
-      links.fail(links.pathOf(name(kind)), "the list is empty, expected at least one entry");
+      links.fail(links.pathOf(field), "the list is empty, expected at least one entry");
   }
-  if (!links.has(name(CollectiveKind::SendRecv)))
-    links.fail(links.pathOf("send_recv"), "this field is missing");
+  if (!level.links.count(CollectiveKind::Send))
+    links.fail(links.pathOf(linkName(CollectiveKind::Send)), "this field is missing");
   links.refuseOthers();
   reader.refuseOthers();
   return level;
@@ -290,7 +290,7 @@ OrderedJson levelToJson(const Level &level) {
   OrderedJson links = OrderedJson::object();
   for (auto &[kind, entries] : level.links)
     for (const Link &link : entries)
-      links[name(kind)].push_back(linkToJson(link));
+      links[linkName(kind)].push_back(linkToJson(link));
   return {{"name", level.name}, {"devices", level.devices}, {"links", links}};
 }
 

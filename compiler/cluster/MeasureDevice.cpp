@@ -63,9 +63,8 @@ Status measureLevel(Level &level, DeviceTimes &times) {
   for (int ranks = 2; ranks < times.ranks(); ranks *= 2)
     sizes.push_back(ranks);
   sizes.push_back(times.ranks());
-  for (int k = 0; k < kCollectiveKinds; ++k)
+  for (CollectiveKind kind : linkKinds())
     for (int ranks : sizes) {
-      auto kind = static_cast<CollectiveKind>(k);
       CLEAVE_TRY_ASSIGN(double tiny, times.collective(kind, ranks, kTiny));
       CLEAVE_TRY_ASSIGN(double large, times.collective(kind, ranks, kLarge));
       level.links[kind].push_back(linkOf(kind, ranks, tiny, kLarge, large));
@@ -77,28 +76,15 @@ Status measureLevel(Level &level, DeviceTimes &times) {
 
 comm::Call measuredCall(CollectiveKind kind, int rank, int ranks, int64_t floats, void *send,
                         void *recv) {
-  comm::Call call{.pairs = {{send, recv, floats / ranks, DType::F32}}};
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-    call.kind = comm::Kind::AllReduce;
-    call.pairs[0].count = floats;
-    break;
-  case CollectiveKind::AllGather:
-    call.kind = comm::Kind::AllGather;
-    break;
-  case CollectiveKind::ReduceScatter:
-    call.kind = comm::Kind::ReduceScatter;
-    break;
-  case CollectiveKind::AllToAll:
-    call.kind = comm::Kind::AllToAll;
-    break;
-  case CollectiveKind::SendRecv:
-    call.kind = rank == 0 ? comm::Kind::Send : comm::Kind::Recv;
-    call.peer = 1 - rank;
-    call.pairs[0] = {rank == 0 ? send : nullptr, rank == 0 ? nullptr : recv, floats, DType::F32};
-    if (rank > 1)
-      call.pairs.clear();
-  }
+  const int64_t chunks = std::max(chunksSent(kind, ranks), chunksReceived(kind, ranks));
+  comm::Call call{.kind = kind, .pairs = {{send, recv, floats / chunks, DType::F32}}};
+  if (kind != CollectiveKind::Send)
+    return call;
+  call.kind = rank == 0 ? CollectiveKind::Send : CollectiveKind::Recv;
+  call.peer = 1 - rank;
+  call.pairs[0] = {rank == 0 ? send : nullptr, rank == 0 ? nullptr : recv, floats, DType::F32};
+  if (rank > 1)
+    call.pairs.clear();
   return call;
 }
 
@@ -112,14 +98,10 @@ double bestRate(const std::vector<std::pair<double, double>> &rates, Curve &curv
 }
 
 Link linkOf(CollectiveKind kind, int ranks, double tinySeconds, int64_t bytes, double seconds) {
-  double share = static_cast<double>(ranks - 1) / ranks;
-  double factor = kind == CollectiveKind::AllReduce  ? 2 * share
-                  : kind == CollectiveKind::SendRecv ? 1
-                                                     : share;
   return {.ranks = ranks,
           .latencySeconds = tinySeconds,
-          .bytesPerSecond =
-              factor * static_cast<double>(bytes) / std::max(seconds - tinySeconds, 0.1 * seconds)};
+          .bytesPerSecond = shareSent(kind, ranks) * static_cast<double>(bytes) /
+                            std::max(seconds - tinySeconds, 0.1 * seconds)};
 }
 
 namespace {

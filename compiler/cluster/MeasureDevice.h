@@ -36,9 +36,9 @@ Result<Cluster> measureDevice(const Cluster &like, DeviceTimes &times);
 // compiler/cost/Collective.h, without hops; `bytes` as in DeviceTimes::collective().
 Link linkOf(CollectiveKind kind, int ranks, double tinySeconds, int64_t bytes, double seconds);
 
-// The call by which a rank takes part in a measured collective of all `ranks` ranks of a group,
-// whose larger buffer has `floats` f32. All ranks move the same bytes; with SendRecv, rank 0 sends
-// to rank 1 and the others have a call without buffers.
+// The call by which a rank takes part in a measured collective, of linkKinds(), of all `ranks`
+// ranks of a group, whose larger buffer has `floats` f32. All ranks move the same bytes; with Send,
+// rank 0 sends to rank 1, which receives, and the others have a call without buffers.
 comm::Call measuredCall(CollectiveKind kind, int rank, int ranks, int64_t floats, void *send,
                         void *recv);
 

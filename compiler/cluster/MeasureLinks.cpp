@@ -106,10 +106,10 @@ Result<Level> measureLinks(int64_t cores, double seconds) {
   for (int ranks : {all, 2 * all})
     if (ranks > sizes.back())
       sizes.push_back(ranks);
-  const double each = seconds / static_cast<double>(sizes.size() * kCollectiveKinds);
+  const std::vector<CollectiveKind> kinds = linkKinds();
+  const double each = seconds / static_cast<double>(sizes.size() * kinds.size());
   for (int ranks : sizes)
-    for (int k = 0; k < kCollectiveKinds; ++k) {
-      auto kind = static_cast<CollectiveKind>(k);
+    for (CollectiveKind kind : kinds) {
       double crowd = std::max(1.0, static_cast<double>(ranks) / static_cast<double>(cores));
       CLEAVE_TRY_ASSIGN(Link link, measureLink(kind, ranks, crowd, each));
       level.links[kind].push_back(link);

@@ -6,7 +6,6 @@
 
 namespace cleave::cost {
 
-using cluster::CollectiveKind;
 using cluster::Level;
 using cluster::Link;
 
@@ -68,24 +67,13 @@ struct Group {
 };
 } // namespace
 
-static double factor(CollectiveKind kind, double ranks) {
-  switch (kind) {
-  case CollectiveKind::AllReduce:
-    return 2 * (ranks - 1) / ranks;
-  case CollectiveKind::SendRecv:
-    return 1;
-  default:
-    return (ranks - 1) / ranks;
-  }
-}
-
 static double ringSeconds(const Group &group, double bytes) {
-  const double laps = group.kind == CollectiveKind::AllReduce ? 2 : 1;
+  const double laps = factsOf(group.kind).laps;
   const double steps = group.ranks - 1;
   const double outside = group.members > 1 ? std::min(steps, group.units()) : steps;
   return group.outer.latencySeconds + laps * outside * group.outer.hopSeconds +
          laps * (steps - outside) * group.inner.hopSeconds +
-         factor(group.kind, group.ranks) * bytes / group.bandwidth();
+         shareSent(group.kind, group.ranks) * bytes / group.bandwidth();
 }
 
 // Of an all_reduce.
@@ -112,7 +100,7 @@ static double pairwiseSeconds(const Group &group, double bytes) {
 double CollectiveCost::sentBytes(CollectiveKind kind, const std::vector<int> &axes,
                                  double bytes) const {
   const int64_t ranks = mesh_.ranksAlong(axes);
-  return ranks == 1 ? 0 : factor(kind, static_cast<double>(ranks)) * bytes;
+  return ranks == 1 ? 0 : shareSent(kind, static_cast<double>(ranks)) * bytes;
 }
 
 double CollectiveCost::seconds(CollectiveKind kind, const std::vector<int> &axes,
@@ -127,9 +115,9 @@ double CollectiveCost::seconds(CollectiveKind kind, const std::vector<int> &axes
       kind, hasInside ? where.members : ranks);
   const Group group{kind, static_cast<double>(ranks),
                     hasInside ? static_cast<double>(where.members) : 1, outer, inner};
-  if (kind == CollectiveKind::SendRecv)
+  if (factsOf(kind).route == CollectiveRoute::Message)
     return outer.latencySeconds + outer.hopSeconds + bytes / outer.bytesPerSecond;
-  if (kind == CollectiveKind::AllToAll)
+  if (factsOf(kind).route == CollectiveRoute::Pairwise)
     return pairwiseSeconds(group, bytes);
   double least = ringSeconds(group, bytes);
   if (kind == CollectiveKind::AllReduce)

@@ -5,16 +5,14 @@
 // inside one unit (a node) of the topology; i and o mean the level inside a unit and the level
 // between units. A group inside one unit has m = 1, and takes o for that level.
 //
-//   n: all_reduce     the buffer that every rank holds before and after
-//      all_gather     the result
-//      reduce_scatter the operand
-//      all_to_all     the buffer that every rank holds
-//      send_recv      the message
+//   n: the larger of the sent and the received buffer: of an all_gather the result, of a
+//      reduce_scatter the operand, else either of them
 //
 // A library is expected to take the fastest of:
 //
 //   ring       α + u (p/m ho + (p - 1 - p/m) hi) + u (p-1)/p n / min(m Bo, Bi)
-//              u = 2 for all_reduce, 1 for all_gather and reduce_scatter; without p/m if m = 1.
+//              u are the laps of runtime/base/Collective.h, which also says who uses which of ring,
+//              pairwise exchange and message; without p/m if m = 1.
 //              The m connections of a unit to the outside share the traffic, up to the bandwidth
 //              inside.
 //   tree       α + 2 (⌈log2 p/m⌉ ho + ⌈log2 m⌉ hi) + 2 n / (min(m Bo, Bi) / 2)
@@ -23,7 +21,7 @@
 //   two-level  the ring inside the units on n, and the one between units, all m at a time, on n / m
 //
 //   all_to_all α + (p - m) ho + (m - 1) hi + (p - m)/p n / Bo + (m - 1)/p n / Bi, pairwise
-//   send_recv  α + ho + n / Bo
+//   message    α + ho + n / Bo
 //
 // Sources: R. Thakur, R. Rabenseifner, W. Gropp, IJHPCA 19(1), 2005 (rings, trees, pairwise
 // exchange); P. Sanders, J. Speck, J. L. Träff, Parallel Computing 35(12), 2009 (trees that use
@@ -47,10 +45,10 @@ public:
   // Seconds of a collective on `bytes` (n of the formulas) among the ranks along `axes`; 0 if the
   // axes span one rank or `bytes` is 0. Concave in `bytes`: joined calls take no longer than the
   // calls one by one.
-  double seconds(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
+  double seconds(CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 
-  // Bytes sent by every rank, by the factors of rings.
-  double sentBytes(cluster::CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
+  // Bytes sent by every rank (shareSent() of runtime/base/Collective.h).
+  double sentBytes(CollectiveKind kind, const std::vector<int> &axes, double bytes) const;
 
   const Mesh &mesh() const { return mesh_; }
   const cluster::Cluster &cluster() const { return cluster_; }

@@ -11,14 +11,6 @@
 
 namespace cleave::cost {
 
-using cluster::CollectiveKind;
-
-const char *name(ReshardKind kind) {
-  static const char *const names[] = {"slice",      "all_gather",     "all_to_all",
-                                      "all_reduce", "reduce_scatter", "permute"};
-  return names[static_cast<int>(kind)];
-}
-
 // The search from one layout of one tensor to others whose split axes are the same set.
 class Resharder::Search {
 public:
@@ -126,20 +118,9 @@ private:
 
   // Whether the blocks of the tensor permit the step.
   bool nests(const ReshardStep &step, const Sharding &state) const {
-    switch (step.kind) {
-    case ReshardKind::Slice:
-    case ReshardKind::ReduceScatter:
-      return nests(step.dim, state.dims[step.dim], step.axes);
-    case ReshardKind::AllGather:
-      return nests(step.dim, step.result.dims[step.dim], step.axes);
-    case ReshardKind::AllToAll:
-      return nests(step.fromDim, step.result.dims[step.fromDim], step.axes) &&
-             nests(step.dim, state.dims[step.dim], step.axes);
-    case ReshardKind::AllReduce:
-    case ReshardKind::Permute:
-      return true;
-    }
-    return false;
+    const bool loses =
+        !step.fromDim || nests(*step.fromDim, step.result.dims[*step.fromDim], step.axes);
+    return loses && (!step.toDim || nests(*step.toDim, state.dims[*step.toDim], step.axes));
   }
 
   void expand(int layout, Distance start) {
@@ -173,40 +154,20 @@ private:
     const std::vector<int64_t> after = localShape(shape_, step.result, mesh_);
     const int64_t ranks = mesh_.ranksAlong(step.axes);
     step.packedBytes = step.receivedBytes = 0;
-    switch (step.kind) {
-    case ReshardKind::Slice:
+    if (!step.collective) {
       step.bytes = bytesOf(after);
       step.seconds = copySeconds(collectives_.cluster(), step.bytes);
-      break;
-    case ReshardKind::AllGather: // whole blocks are sent; trimming follows
-      step.bytes = bytesOf(local) * static_cast<double>(ranks);
-      communicate(step, CollectiveKind::AllGather);
-      unpack(step, after, step.dim, ranks, local[step.dim]);
-      break;
-    case ReshardKind::AllToAll:
-      step.bytes = bytesOf(padded(local, step.dim, ranks));
-      communicate(step, CollectiveKind::AllToAll);
-      pack(step, local, step.dim, ranks, after[step.dim]);
-      unpack(step, after, step.fromDim, ranks, local[step.fromDim]);
-      break;
-    case ReshardKind::AllReduce:
-      step.bytes = bytesOf(local);
-      communicate(step, CollectiveKind::AllReduce);
-      break;
-    case ReshardKind::ReduceScatter:
-      step.bytes = bytesOf(padded(local, step.dim, ranks));
-      communicate(step, CollectiveKind::ReduceScatter);
-      pack(step, local, step.dim, ranks, after[step.dim]);
-      break;
-    case ReshardKind::Permute:
-      step.bytes = bytesOf(local);
-      communicate(step, CollectiveKind::SendRecv);
-      break;
+      return;
     }
-  }
-
-  void communicate(ReshardStep &step, CollectiveKind kind) const {
-    step.seconds = collectives_.seconds(kind, step.axes, step.bytes);
+    // Whole blocks are sent, padded where a dim is split further, and trimmed afterwards.
+    step.bytes =
+        step.toDim ? bytesOf(padded(local, *step.toDim, ranks))
+                   : bytesOf(local) * static_cast<double>(chunksReceived(*step.collective, ranks));
+    step.seconds = collectives_.seconds(*step.collective, step.axes, step.bytes);
+    if (step.toDim)
+      pack(step, local, *step.toDim, ranks, after[*step.toDim]);
+    if (step.fromDim)
+      unpack(step, after, *step.fromDim, ranks, local[*step.fromDim]);
   }
 
   // Add the copies from a tensor of this shape to its blocks along `dim`, and back.

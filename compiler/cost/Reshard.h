@@ -21,30 +21,29 @@
 
 namespace cleave::cost {
 
-// The kinds of steps.
-enum class ReshardKind {
-  Slice,     // every rank keeps its block along `axes` of dim `dim`; no communication
-  AllGather, // dim `dim` loses `axes`, its minor-most ones
-  AllToAll, // dim `fromDim` loses `axes`, its minor-most ones; dim `dim` gets them at its minor end
-  AllReduce,     // the value is no longer partial along `axes`
-  ReduceScatter, // the same, and dim `dim` gets `axes` at its minor end
-  Permute,       // blocks move: position i along `axes` goes to position i along `toAxes`
-};
-const char *name(ReshardKind kind); // `slice`, `all_gather`, …
-
-// One step of a layout change.
+// One step of a layout change, which determines the fields in use:
+//
+//   slice           every rank keeps its block along `axes` of dim `toDim`; no communication
+//   AllGather       dim `fromDim` loses `axes`, its minor-most ones
+//   AllToAll        dim `fromDim` loses `axes`, and dim `toDim` gets them at its minor end
+//   AllReduce       the value is no longer partial along `axes`
+//   ReduceScatter   the same, and dim `toDim` gets `axes` at its minor end
+//   Permute         blocks move: position i along `axes` goes to position i along `toAxes`
 struct ReshardStep {
-  ReshardKind kind = ReshardKind::Slice; // determines the fields in use
-  std::vector<int> axes;                 // the group, major to minor
-  std::vector<int> toAxes;               // Permute only: the same axes in another order
-  int dim = -1;                          // see ReshardKind; -1 where it has no meaning
-  int fromDim = -1;                      // AllToAll only
-  ReduceKind reduce = ReduceKind::Sum;   // AllReduce and ReduceScatter only
-  Sharding result;                       // the layout after the step
-  double bytes = 0;                      // n of the formulas in Collective.h, padding included
-  double packedBytes = 0;                // staging memory of the blocks that are sent (Packing.h)
-  double receivedBytes = 0;              // the same of those that are received
-  double seconds = 0;                    // of the collective and its copies, or of the slice
+  std::optional<CollectiveKind> collective; // none: a slice
+  std::vector<int> axes;                    // the group, major to minor
+  std::vector<int> toAxes;                  // Permute only: the same axes in another order
+  std::optional<int> fromDim;               // the dim that loses `axes`
+  std::optional<int> toDim;                 // the dim that gets `axes`
+  ReduceKind reduce = ReduceKind::Sum;      // AllReduce and ReduceScatter only
+  Sharding result;                          // the layout after the step
+  double bytes = 0;                         // n of the formulas in Collective.h, padding included
+  double packedBytes = 0;   // staging memory of the blocks that are sent (Packing.h)
+  double receivedBytes = 0; // the same of those that are received
+  double seconds = 0;       // of the collective and its copies, or of the slice
+
+  // `slice`, or the name of the collective.
+  std::string_view name() const { return collective ? cleave::name(*collective) : "slice"; }
 };
 
 class ReshardMoves;

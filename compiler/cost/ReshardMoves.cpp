@@ -99,10 +99,8 @@ private:
   void slice() {
     for (const std::vector<int> &axes : selections(freeAxes()))
       for (size_t d = 0; d < state_.dims.size(); ++d) {
-        ReshardStep &step = steps_.emplace_back(ReshardStep{.kind = ReshardKind::Slice,
-                                                            .axes = axes,
-                                                            .dim = static_cast<int>(d),
-                                                            .result = state_});
+        ReshardStep &step = steps_.emplace_back(
+            ReshardStep{.axes = axes, .toDim = static_cast<int>(d), .result = state_});
         append(step.result.dims[d], axes);
       }
   }
@@ -115,18 +113,19 @@ private:
         const std::vector<int> axes(middle, state_.dims[from].end());
         Sharding without = state_;
         without.dims[from].resize(kept);
-        steps_.push_back({.kind = ReshardKind::AllGather,
+        steps_.push_back({.collective = CollectiveKind::AllGather,
                           .axes = axes,
-                          .dim = static_cast<int>(from),
+                          .fromDim = static_cast<int>(from),
                           .result = without});
         for (size_t to = 0; to < state_.dims.size(); ++to) {
           if (to == from)
             continue;
-          ReshardStep &move = steps_.emplace_back(ReshardStep{.kind = ReshardKind::AllToAll,
-                                                              .axes = axes,
-                                                              .dim = static_cast<int>(to),
-                                                              .fromDim = static_cast<int>(from),
-                                                              .result = without});
+          ReshardStep &move =
+              steps_.emplace_back(ReshardStep{.collective = CollectiveKind::AllToAll,
+                                              .axes = axes,
+                                              .fromDim = static_cast<int>(from),
+                                              .toDim = static_cast<int>(to),
+                                              .result = without});
           append(move.result.dims[to], axes);
         }
       }
@@ -141,16 +140,17 @@ private:
       if (without.partial.empty())
         without.reduce = ReduceKind::Sum;
       if (std::is_sorted(axes.begin(), axes.end()))
-        steps_.push_back({.kind = ReshardKind::AllReduce,
+        steps_.push_back({.collective = CollectiveKind::AllReduce,
                           .axes = axes,
                           .reduce = state_.reduce,
                           .result = without});
       for (size_t d = 0; d < state_.dims.size(); ++d) {
-        ReshardStep &step = steps_.emplace_back(ReshardStep{.kind = ReshardKind::ReduceScatter,
-                                                            .axes = axes,
-                                                            .dim = static_cast<int>(d),
-                                                            .reduce = state_.reduce,
-                                                            .result = without});
+        ReshardStep &step =
+            steps_.emplace_back(ReshardStep{.collective = CollectiveKind::ReduceScatter,
+                                            .axes = axes,
+                                            .toDim = static_cast<int>(d),
+                                            .reduce = state_.reduce,
+                                            .result = without});
         append(step.result.dims[d], axes);
       }
     }
@@ -209,7 +209,8 @@ private:
 
   // Two lists of axes, each of them free or side by side in a dim, change places.
   void permute(const std::vector<int> &a, const std::vector<int> &b) {
-    ReshardStep step{.kind = ReshardKind::Permute, .axes = a, .toAxes = b, .result = state_};
+    ReshardStep step{
+        .collective = CollectiveKind::Permute, .axes = a, .toAxes = b, .result = state_};
     append(step.axes, b);
     append(step.toAxes, a);
     for (std::vector<int> &axes : step.result.dims) {

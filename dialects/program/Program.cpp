@@ -14,6 +14,35 @@ using namespace mlir;
 #include "dialects/program/ProgramDialect.cpp.inc"
 #include "dialects/program/ProgramEnums.cpp.inc"
 
+namespace cleave::program {
+
+// The name of one of the values, which are those that IR may have.
+template <typename Value>
+static FailureOr<Value> parseName(AsmParser &parser, ArrayRef<Value> values) {
+  const SMLoc place = parser.getCurrentLocation();
+  StringRef word;
+  if (failed(parser.parseKeyword(&word)))
+    return failure();
+  for (Value value : values)
+    if (StringRef(cleave::name(value)) == word)
+      return value;
+  InFlightDiagnostic error = parser.emitError(place) << "found '" << word << "', expected one of ";
+  llvm::interleaveComma(values, error,
+                        [&](Value value) { error << StringRef(cleave::name(value)); });
+  return error;
+}
+
+// An instruction has no peer, so no message between two ranks.
+static FailureOr<CollectiveKind> parseCollectiveKind(AsmParser &parser) {
+  SmallVector<CollectiveKind> kinds;
+  for (const CollectiveFacts &facts : kCollectives)
+    if (!isPointToPoint(facts.kind))
+      kinds.push_back(facts.kind);
+  return parseName<CollectiveKind>(parser, kinds);
+}
+
+} // namespace cleave::program
+
 #define GET_TYPEDEF_CLASSES
 #include "dialects/program/ProgramTypes.cpp.inc"
 
@@ -251,7 +280,7 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << "sends " << getSend().size() << " buffers and receives "
                          << getRecv().size() << ", expected pairs";
   if ((getKind() == CollectiveKind::Permute) != getToAxes().has_value()) // C3
-    return emitOpError() << "is of kind " << stringifyCollectiveKind(getKind()) << " and has "
+    return emitOpError() << "is of kind " << StringRef(name(getKind())) << " and has "
                          << (getToAxes() ? "axes to permute to, expected none"
                                          : "no axes to permute to, expected them");
   ArrayRef<int64_t> axes = getAxes(), to = getToAxes().value_or(axes);

@@ -3,6 +3,8 @@
 // runtime/artifact/program.proto.
 #pragma once
 
+#include "runtime/base/Collective.h"
+
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -16,6 +18,8 @@
 #include "dialects/program/ProgramEnums.h.inc"
 
 namespace cleave::program {
+
+using cleave::CollectiveKind;
 
 // The instruction exchanges buffers with other ranks.
 template <typename Op> class Communicates : public mlir::OpTrait::TraitBase<Op, Communicates> {};

@@ -31,6 +31,20 @@ class Program_Attr<string name, string mnemonic_> : AttrDef<Program_Dialect, nam
   let mnemonic = mnemonic_;
 }
 
+// A value of an enumeration of runtime/base, in text by its name in the table there.
+class Program_TableValue<string name> : AttrParameter<"::cleave::" # name, "a " # name> {
+  let parser = "::cleave::program::parse" # name # "($_parser)";
+  let printer = "$_printer << ::llvm::StringRef(::cleave::name($_self))";
+}
+class Program_TableAttr<string name, string mnemonic_> : Program_Attr<name, mnemonic_> {
+  let parameters = (ins Program_TableValue<name>:$value);
+  let assemblyFormat = "$value";
+  let returnType = "::cleave::" # name;
+  let convertFromStorage = "$_self.getValue()";
+  let constBuilderCall =
+      "::cleave::program::" # cppClassName # "::get($_builder.getContext(), $0)";
+}
+
 def Program_BufferType : TypeDef<Program_Dialect, "Buffer"> {
   let mnemonic = "buffer";
   let description = "The result of program.buffer.";
@@ -96,15 +110,10 @@ def Program_ConvolutionKind
 def Program_ConvolutionKindAttr
     : EnumAttr<Program_Dialect, Program_ConvolutionKind, "convolution_kind">;
 
-def Program_CollectiveKind
-    : I32EnumAttr<"CollectiveKind", "collective (numbers of program.proto)",
-    [I32EnumAttrCase<"AllReduce", 0, "all_reduce">, I32EnumAttrCase<"AllGather", 1, "all_gather">,
-     I32EnumAttrCase<"ReduceScatter", 2, "reduce_scatter">,
-     I32EnumAttrCase<"AllToAll", 3, "all_to_all">, I32EnumAttrCase<"Permute", 7, "permute">]> {
-  let cppNamespace = "::cleave::program";
-  let genSpecializedAttr = 0;
-}
 def Program_CollectiveKindAttr
-    : EnumAttr<Program_Dialect, Program_CollectiveKind, "collective_kind">;
+    : Program_TableAttr<"CollectiveKind", "collective_kind"> {
+  let summary = "kind of a collective (runtime/base/Collective.h)";
+  let description = "Example: `#program<collective_kind all_reduce>`.";
+}
 
 #endif

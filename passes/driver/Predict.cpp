@@ -8,6 +8,7 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/program/Program.h"
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Work.h"
 #include "runtime/base/DType.h"
 
@@ -117,19 +118,7 @@ private:
       sent += bytesOf({buffer});
     for (uint32_t buffer : op.recv())
       received += bytesOf({buffer});
-    using cluster::CollectiveKind;
-    switch (op.kind()) {
-    case plan::Collective::ALL_REDUCE:
-      return collectives_.seconds(CollectiveKind::AllReduce, axes, sent);
-    case plan::Collective::ALL_GATHER:
-      return collectives_.seconds(CollectiveKind::AllGather, axes, received);
-    case plan::Collective::REDUCE_SCATTER:
-      return collectives_.seconds(CollectiveKind::ReduceScatter, axes, sent);
-    case plan::Collective::ALL_TO_ALL:
-      return collectives_.seconds(CollectiveKind::AllToAll, axes, sent);
-    default: // PERMUTE, SEND, RECV: one message
-      return collectives_.seconds(CollectiveKind::SendRecv, axes, std::max(sent, received));
-    }
+    return collectives_.seconds(artifact::kindOf(op), axes, std::max(sent, received));
   }
 
   const plan::Program &program_;

@@ -255,9 +255,7 @@ private:
     }
     for (auto [send, recv] : llvm::zip(op.getSend(), op.getRecv())) {
       int64_t sent = typeOf(send).getNumElements(), received = typeOf(recv).getNumElements();
-      int64_t expected = op.getKind() == program::CollectiveKind::AllGather       ? sent * ranks
-                         : op.getKind() == program::CollectiveKind::ReduceScatter ? sent / ranks
-                                                                                  : sent;
+      int64_t expected = elementsReceived(op.getKind(), sent, ranks);
       if (received != expected)
         return broken(op, kScheduledPhase, "P8")
                << "sends " << sent << " elements among " << ranks << " ranks and receives "

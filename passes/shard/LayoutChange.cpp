@@ -62,19 +62,22 @@ public:
   }
 
   void apply(const cost::ReshardStep &step) {
-    switch (step.kind) {
-    case cost::ReshardKind::Slice:
-      return slice(step.dim, step.axes);
-    case cost::ReshardKind::AllGather:
-      return allGather(step.dim, step.axes);
-    case cost::ReshardKind::AllToAll:
-      return allToAll(step.fromDim, step.dim, step.axes);
-    case cost::ReshardKind::AllReduce:
+    if (!step.collective)
+      return slice(*step.toDim, step.axes);
+    switch (*step.collective) {
+    case CollectiveKind::AllGather:
+      return allGather(*step.fromDim, step.axes);
+    case CollectiveKind::AllToAll:
+      return allToAll(*step.fromDim, *step.toDim, step.axes);
+    case CollectiveKind::AllReduce:
       return allReduce(step.axes);
-    case cost::ReshardKind::ReduceScatter:
-      return reduceScatter(step.dim, step.axes);
-    case cost::ReshardKind::Permute:
+    case CollectiveKind::ReduceScatter:
+      return reduceScatter(*step.toDim, step.axes);
+    case CollectiveKind::Permute:
       return permute(step);
+    case CollectiveKind::Send:
+    case CollectiveKind::Recv:
+      return assert(false && "a layout change has no messages between two ranks");
     }
   }
 

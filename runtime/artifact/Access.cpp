@@ -1,6 +1,7 @@
 // See Access.h.
 #include "runtime/artifact/Access.h"
 
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 
 #include <algorithm>
@@ -204,25 +205,9 @@ bool isPersistent(const plan::Buffer &buffer) {
          buffer.role() == plan::HYPERPARAMETER;
 }
 
-const char *kindName(plan::Collective::Kind kind) {
-  switch (kind) {
-  case plan::Collective::ALL_REDUCE:
-    return "all-reduce";
-  case plan::Collective::ALL_GATHER:
-    return "all-gather";
-  case plan::Collective::REDUCE_SCATTER:
-    return "reduce-scatter";
-  case plan::Collective::ALL_TO_ALL:
-    return "all-to-all";
-  case plan::Collective::PERMUTE:
-    return "permute";
-  case plan::Collective::SEND:
-    return "send";
-  case plan::Collective::RECV:
-    return "recv";
-  default:
-    return "unknown collective";
-  }
+std::string kindName(const plan::Collective &collective) {
+  std::optional<CollectiveKind> kind = findKind(collective);
+  return kind ? std::string(title(*kind)) : "unknown collective";
 }
 
 AttentionSizes sizesOf(const plan::Attention &a) {
@@ -252,7 +237,7 @@ std::string kindName(const plan::Instruction &instruction) {
   case plan::Instruction::kAttention:
     return instruction.attention().has_grad() ? "attention gradient" : "attention";
   case plan::Instruction::kCollective:
-    return kindName(instruction.collective().kind());
+    return kindName(instruction.collective());
   case plan::Instruction::kCopy:
     return "copy";
   case plan::Instruction::kFill:

@@ -69,6 +69,6 @@ constexpr const char *kUpdateCounter = "step";
 std::string kindName(const plan::Instruction &instruction);
 
 // The same of a collective: `all-reduce`, `send`, ….
-const char *kindName(plan::Collective::Kind kind);
+std::string kindName(const plan::Collective &collective);
 
 } // namespace cleave::artifact

@@ -7,6 +7,7 @@
 // without sends and receives, no simulation is needed: all ranks start the same calls in the same
 // order. See Verify.h.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
 #include "runtime/artifact/VerifyRules.h"
@@ -93,9 +94,9 @@ private:
     std::vector<uint32_t> axes(what.axes().begin(), what.axes().end());
     Channel channel{&*groups_.insert(groupOf(plan_, rank, axes)).first};
     uint32_t peer = (*channel.group)[what.peer()];
-    if (what.kind() == plan::Collective::SEND)
+    if (kindOf(what) == CollectiveKind::Send)
       channel.sender = rank, channel.receiver = peer;
-    if (what.kind() == plan::Collective::RECV)
+    if (kindOf(what) == CollectiveKind::Recv)
       channel.sender = peer, channel.receiver = rank;
     return channel;
   }
@@ -145,7 +146,7 @@ private:
   Status compare(const PendingCall &a, const PendingCall &b) const {
     if (&a == &b)
       return Status::ok();
-    bool pair = a.what->kind() == plan::Collective::SEND;
+    bool pair = kindOf(*a.what) == CollectiveKind::Send;
     const auto &left = a.what->send(), &right = pair ? b.what->recv() : b.what->send();
     std::string difference;
     if (!pair && a.what->kind() != b.what->kind())
@@ -213,9 +214,7 @@ static bool isUniform(const plan::Program &program, uint32_t ranks) {
     return false;
   for (const plan::Segment &segment : program.segments())
     for (const plan::Instruction &instruction : segment.instructions())
-      if (instruction.has_collective() &&
-          (instruction.collective().kind() == plan::Collective::SEND ||
-           instruction.collective().kind() == plan::Collective::RECV))
+      if (instruction.has_collective() && isPointToPoint(kindOf(instruction.collective())))
         return false;
   return true;
 }

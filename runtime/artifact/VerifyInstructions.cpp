@@ -1,6 +1,7 @@
 // The instruction rule, for every instruction by itself: indices are in range, operands are inside
 // their buffers and live, dtypes and sizes agree; and the schedule rule. See Verify.h.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/VerifyRules.h"
 
@@ -41,19 +42,13 @@ Status verifyPair(const ProgramView &view, const plan::Collective &collective, i
     return Status::defect("it sends ", quoted(view, collective.send(i)), " as ",
                           dtypeName(send.dtype()), " and receives ",
                           quoted(view, collective.recv(i)), " as ", dtypeName(recv.dtype()));
-  int64_t expected = sent;
-  if (collective.kind() == plan::Collective::ALL_GATHER)
-    expected = sent * ranks;
-  if (collective.kind() == plan::Collective::REDUCE_SCATTER)
-    expected = sent / ranks;
-  bool chunks = collective.kind() == plan::Collective::REDUCE_SCATTER ||
-                collective.kind() == plan::Collective::ALL_TO_ALL;
-  if (received != expected || (chunks && sent % ranks != 0))
+  const CollectiveKind kind = kindOf(collective);
+  if (received != elementsReceived(kind, sent, ranks) || sent % chunksSent(kind, ranks) != 0)
     return Status::defect("it sends ", sent, " elements of ", quoted(view, collective.send(i)),
                           " and receives ", received, " in ", quoted(view, collective.recv(i)),
                           ", which does not fit ", ranks, " ranks");
   bool same = collective.send(i) == collective.recv(i);
-  bool inPlace = collective.kind() == plan::Collective::ALL_REDUCE;
+  bool inPlace = kind == CollectiveKind::AllReduce;
   if (shareBytes(send, recv) && !(same && inPlace))
     return Status::defect("it receives ", quoted(view, collective.recv(i)), " over ",
                           quoted(view, collective.send(i)), ", which it sends");
@@ -77,7 +72,7 @@ Status verifyPairsApart(const ProgramView &view, const plan::Collective &collect
 // A permute moves blocks between positions along the same axes.
 Status verifyToAxes(const plan::Collective &collective) {
   const auto &axes = collective.axes(), &to = collective.to_axes();
-  if (collective.kind() != plan::Collective::PERMUTE)
+  if (kindOf(collective) != CollectiveKind::Permute)
     return to.empty() ? Status::ok()
                       : Status::defect("it has axes to permute to and is no permute");
   return std::is_permutation(axes.begin(), axes.end(), to.begin(), to.end())
@@ -86,7 +81,7 @@ Status verifyToAxes(const plan::Collective &collective) {
 }
 
 Status verifyCollective(const ProgramView &view, const plan::Collective &collective) {
-  if (!plan::Collective::Kind_IsValid(collective.kind()))
+  if (!findKind(collective))
     return Status::defect("its kind ", int(collective.kind()), " does not exist");
   if (!plan::Reduce_IsValid(collective.reduce()))
     return Status::defect("its reduction ", int(collective.reduce()), " does not exist");
@@ -99,8 +94,8 @@ Status verifyCollective(const ProgramView &view, const plan::Collective &collect
     ranks *= view.plan.mesh(axis).size();
   }
   CLEAVE_TRY(verifyToAxes(collective));
-  bool sends = collective.kind() == plan::Collective::SEND;
-  bool receives = collective.kind() == plan::Collective::RECV;
+  bool sends = kindOf(collective) == CollectiveKind::Send;
+  bool receives = kindOf(collective) == CollectiveKind::Recv;
   if ((sends || receives) && collective.peer() >= ranks)
     return Status::defect("its peer ", collective.peer(), " is not one of its ", ranks, " ranks");
   if (sends || receives)

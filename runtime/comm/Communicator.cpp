@@ -10,26 +10,6 @@
 
 namespace cleave::comm {
 
-std::string_view name(Kind kind) {
-  switch (kind) {
-  case Kind::AllReduce:
-    return "all_reduce";
-  case Kind::AllGather:
-    return "all_gather";
-  case Kind::ReduceScatter:
-    return "reduce_scatter";
-  case Kind::AllToAll:
-    return "all_to_all";
-  case Kind::Send:
-    return "send";
-  case Kind::Recv:
-    return "recv";
-  case Kind::Permute:
-    return "permute";
-  }
-  return "unknown call";
-}
-
 Communicator::Communicator(std::vector<int> members, int index)
     : members_(std::move(members)), index_(index), queues_(std::make_unique<AsyncQueues>()) {}
 
@@ -54,14 +34,14 @@ static bool isPermutation(std::vector<int> list, int size) {
 }
 
 Status checkCall(const Call &call, int size, int index) {
-  bool pointToPoint = call.kind == Kind::Send || call.kind == Kind::Recv;
-  if (pointToPoint && (call.peer < 0 || call.peer >= size || call.peer == index))
+  if (isPointToPoint(call.kind) && (call.peer < 0 || call.peer >= size || call.peer == index))
     return Status::defect("peer ", call.peer, " of a send or receive is not another of ", size,
                           " members");
-  if (call.kind == Kind::Permute && !isPermutation(call.sources, size))
+  if (call.kind == CollectiveKind::Permute && !isPermutation(call.sources, size))
     return Status::defect("the sources of a permute are not each of ", size, " members once");
   for (const BufferPair &pair : call.pairs) {
-    bool needsSend = call.kind != Kind::Recv, needsRecv = call.kind != Kind::Send;
+    bool needsSend = call.kind != CollectiveKind::Recv,
+         needsRecv = call.kind != CollectiveKind::Send;
     if (pair.count < 0 || byteSize(pair.dtype) == 0 ||
         (pair.count > 0 && ((needsSend && !pair.send) || (needsRecv && !pair.recv))))
       return Status::defect("a collective got a missing buffer, a negative count or no type");
@@ -78,9 +58,9 @@ static void runAlone(const Call &call) {
 
 static AsyncQueues::Key queueOf(const Call &call) {
   using Direction = AsyncQueues::Direction;
-  if (call.kind == Kind::Send)
+  if (call.kind == CollectiveKind::Send)
     return {Direction::Send, call.peer};
-  if (call.kind == Kind::Recv)
+  if (call.kind == CollectiveKind::Recv)
     return {Direction::Recv, call.peer};
   return {Direction::Collective, 0};
 }
@@ -111,17 +91,19 @@ Status Communicator::wait(Ticket ticket) { return queues_->wait(ticket); }
 
 Status Communicator::barrier() {
   uint8_t mine = 0;
-  return run(
-      {.kind = Kind::AllReduce, .reduce = Reduce::Max, .pairs = {{&mine, &mine, 1, DType::U8}}});
+  return run({.kind = CollectiveKind::AllReduce,
+              .reduce = Reduce::Max,
+              .pairs = {{&mine, &mine, 1, DType::U8}}});
 }
 
 Status Communicator::allReduce(const void *send, void *recv, int64_t count, DType dtype,
                                Reduce reduce) {
-  return run({.kind = Kind::AllReduce, .reduce = reduce, .pairs = {{send, recv, count, dtype}}});
+  return run(
+      {.kind = CollectiveKind::AllReduce, .reduce = reduce, .pairs = {{send, recv, count, dtype}}});
 }
 
 Status Communicator::allGather(const void *send, void *recv, int64_t count, DType dtype) {
-  return run({.kind = Kind::AllGather, .pairs = {{send, recv, count, dtype}}});
+  return run({.kind = CollectiveKind::AllGather, .pairs = {{send, recv, count, dtype}}});
 }
 
 } // namespace cleave::comm

@@ -8,6 +8,7 @@
 // rank, in every run and in every implementation.
 #pragma once
 
+#include "runtime/base/Collective.h"
 #include "runtime/base/DType.h"
 #include "runtime/base/Status.h"
 
@@ -21,30 +22,12 @@
 
 namespace cleave::comm {
 
-// The kinds of calls, with the numbers of Collective.Kind in program.proto.
-enum class Kind : int {
-  AllReduce = 0,
-  AllGather = 1,
-  ReduceScatter = 2,
-  AllToAll = 3,
-  Send = 5,
-  Recv = 6,
-  Permute = 7,
-};
-
-// `all_reduce`, `send`, …
-std::string_view name(Kind kind);
-
 // The reductions, with the numbers of Reduce in program.proto.
 enum class Reduce : int { Sum = 0, Max = 1, Min = 2 };
 
-// One tensor of a call. With p members, `count` is the number of elements of
-//   AllReduce, Permute, Send, Recv   the whole buffer
-//   AllGather                        send (recv has p * count)
-//   ReduceScatter                    recv (send has p * count)
-//   AllToAll                         one chunk (send and recv have p * count each)
-// `send` and `recv` may be the same buffer for AllReduce and must not overlap otherwise. Send has
-// no `recv`, Recv has no `send`.
+// One tensor of a call. `count` is the number of elements of one chunk: with p members, `send` has
+// chunksSent(kind, p) chunks and `recv` has chunksReceived(kind, p). `send` and `recv` may be the
+// same buffer for AllReduce and must not overlap otherwise. Send has no `recv`, Recv has no `send`.
 struct BufferPair {
   const void *send = nullptr;
   void *recv = nullptr;
@@ -54,7 +37,7 @@ struct BufferPair {
 
 // One collective, or one message; its pairs are transferred together (bucketing).
 struct Call {
-  Kind kind = Kind::AllReduce;
+  CollectiveKind kind = CollectiveKind::AllReduce;
   Reduce reduce = Reduce::Sum;
   std::vector<BufferPair> pairs;
   int peer = 0;                  // of Send and Recv: index in the group

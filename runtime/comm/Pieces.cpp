@@ -9,10 +9,6 @@ static size_t aligned(size_t bytes) {
   return (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;
 }
 
-int chunksSent(const Call &call, int members) {
-  return call.kind == Kind::ReduceScatter || call.kind == Kind::AllToAll ? members : 1;
-}
-
 std::vector<Segment> PieceCutter::next() {
   std::vector<Segment> segments;
   size_t used = 0;
@@ -40,7 +36,7 @@ std::vector<Segment> PieceCutter::next() {
 size_t packedBytes(const Call &call, int members) {
   size_t bytes = 0;
   for (const BufferPair &pair : call.pairs)
-    bytes += aligned(chunksSent(call, members) * pair.count * byteSize(pair.dtype));
+    bytes += aligned(chunksSent(call.kind, members) * pair.count * byteSize(pair.dtype));
   return bytes;
 }
 

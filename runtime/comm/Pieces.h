@@ -11,10 +11,6 @@ namespace cleave::comm {
 
 constexpr size_t kPieceAlignment = 64; // bytes
 
-// The number of chunks that each member sends: one per member for ReduceScatter and AllToAll, else
-// one.
-int chunksSent(const Call &call, int members);
-
 // A range of elements of one pair (the same in each of its chunks).
 struct Segment {
   size_t pair;
@@ -27,7 +23,7 @@ class PieceCutter {
 public:
   // `members`: of the group; `capacity`: bytes per piece. The call outlives the cutter.
   PieceCutter(const Call &call, int members, size_t capacity)
-      : call_(call), chunks_(chunksSent(call, members)), capacity_(capacity) {}
+      : call_(call), chunks_(chunksSent(call.kind, members)), capacity_(capacity) {}
 
   // The segments of the next piece; none after the last. The capacity must hold at least 64
   // elements of every chunk.
@@ -35,7 +31,7 @@ public:
 
 private:
   const Call &call_;
-  int chunks_;
+  int64_t chunks_; // that each member sends
   size_t capacity_;
   size_t pair_ = 0;
   int64_t begin_ = 0;

@@ -2,6 +2,7 @@
 #include "runtime/executor/Instructions.h"
 
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 
 #include <algorithm>
@@ -79,19 +80,19 @@ private:
   const void *from_;
 };
 
-// The elements of a pair as BufferPair::count has them, except that an AllToAll is not yet divided
-// by ranks.
-int64_t countOf(const ExecutionContext &context, const plan::Collective &collective, int i) {
-  uint32_t buffer = collective.kind() == plan::Collective::REDUCE_SCATTER ||
-                            collective.kind() == plan::Collective::RECV
-                        ? collective.recv(i)
-                        : collective.send(i);
-  return artifact::elementCount(bufferAt(context, buffer).shape());
+// The elements of a pair as BufferPair::count has them: those of one chunk.
+int64_t countOf(const ExecutionContext &context, const plan::Collective &collective, int i,
+                int64_t ranks) {
+  const bool isSent = i < collective.send_size();
+  const CollectiveKind kind = artifact::kindOf(collective);
+  const plan::Buffer &buffer = bufferAt(context, isSent ? collective.send(i) : collective.recv(i));
+  return artifact::elementCount(buffer.shape()) /
+         (isSent ? chunksSent(kind, ranks) : chunksReceived(kind, ranks));
 }
 
 comm::Call callOf(const ExecutionContext &context, const plan::Collective &collective, int ranks) {
   comm::Call call;
-  call.kind = static_cast<comm::Kind>(collective.kind());
+  call.kind = artifact::kindOf(collective);
   call.reduce = static_cast<comm::Reduce>(collective.reduce());
   call.peer = int(collective.peer());
   for (int i = 0; i < std::max(collective.send_size(), collective.recv_size()); ++i) {
@@ -104,9 +105,7 @@ comm::Call callOf(const ExecutionContext &context, const plan::Collective &colle
       pair.recv = addressOf(context, collective.recv(i));
       pair.dtype = dtypeOf(bufferAt(context, collective.recv(i)));
     }
-    pair.count = countOf(context, collective, i);
-    if (call.kind == comm::Kind::AllToAll)
-      pair.count /= ranks;
+    pair.count = countOf(context, collective, i, ranks);
     call.pairs.push_back(pair);
   }
   return call;
@@ -130,7 +129,7 @@ PreparedAction prepareCollective(const ExecutionContext &context,
   const std::vector<uint32_t> along(axes.begin(), axes.end());
   size_t ranks = artifact::groupOf(context.plan, context.rank, along).size();
   comm::Call call = callOf(context, collective, int(ranks));
-  if (call.kind == comm::Kind::Permute)
+  if (call.kind == CollectiveKind::Permute)
     call.sources = sourcesOf(context, collective);
   return context.groups.at(axes)->prepare(call, queue);
 }

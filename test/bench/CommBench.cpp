@@ -28,9 +28,9 @@ static double processorSeconds() {
 }
 
 // One kind on one kind of memory.
-static Timing timeCall(Communicator &group, Kind kind, float *send, float *recv, int64_t elements,
-                       int repetitions) {
-  int64_t p = group.size(), count = kind == Kind::AllReduce ? elements : elements / p;
+static Timing timeCall(Communicator &group, CollectiveKind kind, float *send, float *recv,
+                       int64_t elements, int repetitions) {
+  int64_t p = group.size(), count = kind == CollectiveKind::AllReduce ? elements : elements / p;
   for (int64_t i = 0; i < elements; ++i)
     send[i] = static_cast<float>(group.rank() + 1);
   Call call{.kind = kind, .pairs = {{send, recv, count, DType::F32}}};
@@ -50,9 +50,8 @@ static Timing timeCall(Communicator &group, Kind kind, float *send, float *recv,
   }
   processor = (processorSeconds() - processor) / repetitions;
   float sum = p * (p + 1) / 2.0f;
-  bool reduces = kind == Kind::AllReduce || kind == Kind::ReduceScatter;
-  float first = reduces ? sum : 1, last = reduces ? sum : p;
-  int64_t received = kind == Kind::ReduceScatter ? count : elements / p * p;
+  float first = reduces(kind) ? sum : 1, last = reduces(kind) ? sum : p;
+  int64_t received = kind == CollectiveKind::ReduceScatter ? count : elements / p * p;
   if (recv[0] != first || recv[received - 1] != last)
     return {-1, -1};
   std::sort(seconds.begin(), seconds.end());
@@ -71,7 +70,8 @@ static int benchRank(const launch::RankEnvironment &environment, launch::StepRep
     everyone.push_back(i);
   auto group = (*world)->connect(everyone);
   std::vector<float> send(bytes / 4), recv(bytes / 4);
-  for (Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll}) {
+  for (CollectiveKind kind : {CollectiveKind::AllReduce, CollectiveKind::AllGather,
+                              CollectiveKind::ReduceScatter, CollectiveKind::AllToAll}) {
     Timing large = timeCall(**group, kind, send.data(), recv.data(), bytes / 4, 15),
            small = timeCall(**group, kind, send.data(), recv.data(), environment.size, 2000);
     if (environment.rank == 0)

@@ -65,7 +65,7 @@ static Table tableOf(const plan::Plan &plan, const plan::Program &program,
       continue;
     const plan::Collective &collective = instruction.collective();
     const int wait = firstWaitFor(program, begin + i);
-    std::string kind = artifact::kindName(collective.kind());
+    std::string kind = artifact::kindName(collective);
     if (collective.reduce() != plan::SUM)
       kind += " " + text(collective.reduce());
     table.add({std::to_string(begin + i), instruction.name(), kind,

@@ -125,7 +125,7 @@ std::string costs(const plan::Plan &before, const plan::Plan &after, const std::
 std::string kindText(const plan::Plan &plan, const plan::Instruction &instruction) {
   if (!instruction.has_collective())
     return artifact::kindName(instruction);
-  return artifact::kindName(instruction.collective().kind()) + std::string(" over ") +
+  return artifact::kindName(instruction.collective()) + std::string(" over ") +
          axesText(plan, instruction.collective().axes());
 }
 

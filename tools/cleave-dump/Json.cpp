@@ -55,7 +55,7 @@ static Json collectivesJson(const plan::Plan &plan, const plan::Program &program
       result.push_back({{"name", instruction.name()},
                         {"segment", program.segments(s).name()},
                         {"runs", runsOf(program, s)},
-                        {"kind", artifact::kindName(collective.kind())},
+                        {"kind", artifact::kindName(collective)},
                         {"reduce", text(collective.reduce())},
                         {"axes", axesText(plan, collective.axes())},
                         {"group_size", ranksAlong(plan, collective.axes())},

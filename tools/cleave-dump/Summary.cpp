@@ -110,8 +110,7 @@ static std::string collectives(const plan::Plan &plan) {
       if (!instruction.has_collective())
         continue;
       const plan::Collective &collective = instruction.collective();
-      Row &row =
-          rows[{s, artifact::kindName(collective.kind()), axesText(plan, collective.axes())}];
+      Row &row = rows[{s, artifact::kindName(collective), axesText(plan, collective.axes())}];
       row.count += runs;
       row.tensors += runs * std::max(collective.send_size(), collective.recv_size());
       row.bytes += runs * collectiveBytes(program, collective);

@@ -2,6 +2,7 @@
 #include "tools/cleave-run/Describe.h"
 
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Programs.h"
@@ -86,7 +87,7 @@ std::vector<std::string> communicatorLines(const plan::Plan &plan, int rank) {
       if (one.has_collective()) {
         const plan::Collective &collective = one.collective();
         ++groups[{collective.axes().begin(), collective.axes().end()}]
-                [std::string(comm::name(comm::Kind(int(collective.kind()))))];
+                [std::string(name(artifact::kindOf(collective)))];
       }
   std::vector<std::string> lines;
   for (const auto &[axes, kinds] : groups) {

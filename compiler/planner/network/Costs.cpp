@@ -152,13 +152,13 @@ std::optional<cost::ReshardStep> Costs::joinable(int value, const Sharding &from
   if (from == to || !isReadLate(model_, model_.values[value]))
     return std::nullopt;
   std::optional<std::vector<cost::ReshardStep>> steps = path(value, from, to);
-  if (!steps || steps->size() != 1 || (*steps)[0].kind != cost::ReshardKind::AllReduce)
+  if (!steps || steps->size() != 1 || (*steps)[0].collective != CollectiveKind::AllReduce)
     return std::nullopt;
   return std::move((*steps)[0]);
 }
 
 double Costs::allReduce(const std::vector<int> &axes, double bytes) const {
-  return resharder_.collectives().seconds(cluster::CollectiveKind::AllReduce, axes, bytes);
+  return resharder_.collectives().seconds(CollectiveKind::AllReduce, axes, bytes);
 }
 
 double Costs::shareOfBucket(const cost::ReshardStep &reduction) const {
@@ -187,7 +187,7 @@ std::optional<std::vector<cost::ReshardStep>> Costs::path(int value, const Shard
 // place unless its source is kept.
 int64_t Costs::stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,
                          bool keepsSource) const {
-  if (step.kind == cost::ReshardKind::AllReduce && !keepsSource)
+  if (step.collective == CollectiveKind::AllReduce && !keepsSource)
     return before;
   const int64_t packed = storedBytes(static_cast<int64_t>(step.packedBytes)),
                 received = storedBytes(static_cast<int64_t>(step.receivedBytes)),

@@ -74,7 +74,7 @@ bool isWhole(const GroupPart &part) {
 static double leastChange(Costs &costs, int value, const Sharding &from, const Sharding &to) {
   const double alone = costs.reshard(value, from, to);
   const auto steps = from == to ? std::nullopt : costs.path(value, from, to);
-  if (!steps || steps->size() != 1 || (*steps)[0].kind != cost::ReshardKind::AllReduce)
+  if (!steps || steps->size() != 1 || (*steps)[0].collective != CollectiveKind::AllReduce)
     return alone;
   const double largest = static_cast<double>(kBucketBytes), bytes = (*steps)[0].bytes;
   return bytes < largest

@@ -155,7 +155,7 @@ private:
 
   // `all_gather over dp of 1.00 MiB (12.3 us)`
   std::string stepText(const cost::ReshardStep &step) const {
-    return concat(cost::name(step.kind), " over ", axesText(step.axes, plan_.mesh), " of ",
+    return concat(step.name(), " over ", axesText(step.axes, plan_.mesh), " of ",
                   bytesText(static_cast<uint64_t>(step.bytes)), " (", secondsText(step.seconds),
                   ")");
   }

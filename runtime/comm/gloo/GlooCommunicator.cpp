@@ -26,12 +26,12 @@ uint64_t GlooCommunicator::messageSlot() const {
 uint64_t GlooCommunicator::nextExchangeSlot() { return (uint64_t(group_) << 40) | exchanges_++; }
 
 Status GlooCommunicator::execute(const Call &call) {
-  if (call.kind == Kind::Send || call.kind == Kind::Recv) {
+  if (isPointToPoint(call.kind)) {
     for (const BufferPair &pair : call.pairs)
       CLEAVE_TRY(passMessage(call, pair));
     return Status::ok();
   }
-  if (call.kind == Kind::AllReduce && packedBytes(call, size()) * size() <= kSmallBytes)
+  if (call.kind == CollectiveKind::AllReduce && packedBytes(call, size()) * size() <= kSmallBytes)
     return broken_ ? broken_ = reduceSmall(call) : broken_;
   PieceCutter cutter(call, size(), kPieceBytes);
   while (true) {
@@ -39,8 +39,7 @@ Status GlooCommunicator::execute(const Call &call) {
     std::vector<Segment> segments = cutter.next();
     if (segments.empty())
       return Status::ok();
-    bool reduces = call.kind == Kind::AllReduce || call.kind == Kind::ReduceScatter;
-    broken_ = reduces ? reducePiece(call, segments) : executePiece(call, segments);
+    broken_ = reduces(call.kind) ? reducePiece(call, segments) : executePiece(call, segments);
   }
 }
 
@@ -61,11 +60,11 @@ static void copyFragment(const Fragment &from, const Fragment &to) {
 // AllGather, AllToAll and Permute: exchanges without arithmetic.
 Status GlooCommunicator::executePiece(const Call &call, const std::vector<Segment> &segments) {
   Fragments outgoing(size()), incoming(size());
-  const bool permutes = call.kind == Kind::Permute;
+  const bool permutes = call.kind == CollectiveKind::Permute;
   for (const Segment &segment : segments) {
     const BufferPair &pair = call.pairs[segment.pair];
     for (int member = 0; member < size(); ++member) {
-      int64_t sent = call.kind == Kind::AllToAll ? member : 0;
+      int64_t sent = factsOf(call.kind).sendsChunks ? member : 0;
       Fragment out = fragment(pair.send, pair, sent, segment.begin, segment.end);
       Fragment in = fragment(pair.recv, pair, permutes ? 0 : member, segment.begin, segment.end);
       const bool sends = !permutes || call.sources[member] == rank();
@@ -116,7 +115,7 @@ Status GlooCommunicator::reduceSmall(const Call &call) {
 // The part of a segment that a member reduces; of ReduceScatter all elements of its chunk.
 std::pair<int64_t, int64_t> GlooCommunicator::reducedBy(const Call &call, const Segment &segment,
                                                         int member) const {
-  if (call.kind == Kind::ReduceScatter)
+  if (call.kind == CollectiveKind::ReduceScatter)
     return {segment.begin, segment.end};
   auto [begin, end] = partOf(segment.end - segment.begin, member, size());
   return {segment.begin + begin, segment.begin + end};
@@ -143,7 +142,7 @@ Status GlooCommunicator::reducePiece(const Call &call, const std::vector<Segment
     for (int member = 0; member < size(); ++member) {
       auto [begin, end] = reducedBy(call, segment, member);
       Fragment own =
-          fragment(pair.send, pair, chunksSent(call, size()) > 1 ? member : 0, begin, end);
+          fragment(pair.send, pair, factsOf(call.kind).sendsChunks ? member : 0, begin, end);
       Fragment other{received_.data() + member * total + at,
                      static_cast<size_t>((ourEnd - ourBegin) * byteSize(pair.dtype))};
       parts.push_back(member == rank() ? own.data : other.data);
@@ -161,7 +160,7 @@ Status GlooCommunicator::reducePiece(const Call &call, const std::vector<Segment
     Fragment target = fragment(pair.recv, pair, 0, begin, end);
     reduceInOrder(pair.dtype, call.reduce, sources[i], target.data, end - begin);
   }
-  return call.kind == Kind::AllReduce ? shareParts(call, segments) : Status::ok();
+  return call.kind == CollectiveKind::AllReduce ? shareParts(call, segments) : Status::ok();
 }
 
 // Every member sends the part it has reduced to all others.
@@ -197,7 +196,8 @@ static Fragment asMessage(const std::vector<Fragment> &fragments,
 // Sends to and receives from all members concurrently. Skips members whose list is empty or has no
 // bytes. A lost member does not end the exchange with the others: they would miss this rank's data
 // and report this rank as the lost one. Returns the first loss.
-Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming) {
+Status GlooCommunicator::exchange(CollectiveKind kind, const Fragments &outgoing,
+                                  const Fragments &incoming) {
   uint64_t slot = nextExchangeSlot();
   std::vector<std::unique_ptr<gloo::transport::UnboundBuffer>> sends(size()), receives(size());
   auto begun = std::chrono::steady_clock::now();
@@ -251,12 +251,13 @@ Status GlooCommunicator::exchange(Kind kind, const Fragments &outgoing, const Fr
 Status GlooCommunicator::passMessage(const Call &call, const BufferPair &pair) {
   if (pair.count == 0)
     return Status::ok();
-  Fragment data = fragment(call.kind == Kind::Send ? pair.send : pair.recv, pair, 0, 0, pair.count);
+  Fragment data =
+      fragment(call.kind == CollectiveKind::Send ? pair.send : pair.recv, pair, 0, 0, pair.count);
   auto begun = std::chrono::steady_clock::now();
   try {
     auto buffer = context_->createUnboundBuffer(data.data, data.bytes);
     uint64_t slot = messageSlot();
-    if (call.kind == Kind::Send) {
+    if (call.kind == CollectiveKind::Send) {
       buffer->send(members()[call.peer], slot);
       buffer->waitSend(options_.timeout);
     } else {
@@ -270,7 +271,7 @@ Status GlooCommunicator::passMessage(const Call &call, const BufferPair &pair) {
   return Status::ok();
 }
 
-Status GlooCommunicator::missing(int member, Kind kind, bool timedOut,
+Status GlooCommunicator::missing(int member, CollectiveKind kind, bool timedOut,
                                  std::chrono::milliseconds waited) const {
   int self = members()[rank()];
   if (!timedOut)

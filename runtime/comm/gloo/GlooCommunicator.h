@@ -36,8 +36,9 @@ private:
   Status shareParts(const Call &call, const std::vector<Segment> &segments);
   std::pair<int64_t, int64_t> reducedBy(const Call &call, const Segment &segment, int member) const;
   Status passMessage(const Call &call, const BufferPair &pair);
-  Status exchange(Kind kind, const Fragments &outgoing, const Fragments &incoming);
-  Status missing(int member, Kind kind, bool timedOut, std::chrono::milliseconds waited) const;
+  Status exchange(CollectiveKind kind, const Fragments &outgoing, const Fragments &incoming);
+  Status missing(int member, CollectiveKind kind, bool timedOut,
+                 std::chrono::milliseconds waited) const;
   // Gloo matches sends and receives of two ranks by slot numbers, and in order within one.
   uint64_t messageSlot() const;
   uint64_t nextExchangeSlot();

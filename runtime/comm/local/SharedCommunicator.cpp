@@ -12,10 +12,10 @@ SharedCommunicator::SharedCommunicator(std::vector<int> members, int index,
       partsSent_(size()), partsReceived_(size()) {}
 
 Status SharedCommunicator::execute(const Call &call) {
-  if (call.kind == Kind::Send || call.kind == Kind::Recv) {
+  if (isPointToPoint(call.kind)) {
     for (const BufferPair &pair : call.pairs)
-      CLEAVE_TRY(call.kind == Kind::Send ? sendMessage(pair, call.peer)
-                                         : receiveMessage(pair, call.peer));
+      CLEAVE_TRY(call.kind == CollectiveKind::Send ? sendMessage(pair, call.peer)
+                                                   : receiveMessage(pair, call.peer));
     return Status::ok();
   }
   CLEAVE_TRY(broken_);
@@ -72,8 +72,8 @@ Status SharedCommunicator::post(const Call &batch, bool small) {
   for (size_t i = 0; !small && i < batch.pairs.size(); ++i) {
     const BufferPair &pair = batch.pairs[i];
     size_t bytes = pair.count * byteSize(pair.dtype);
-    uint64_t send = offer(pair.send, chunksSent(batch, size()) * bytes);
-    bool shownRecv = batch.kind == Kind::AllReduce;
+    uint64_t send = offer(pair.send, chunksSent(batch.kind, size()) * bytes);
+    bool shownRecv = batch.kind == CollectiveKind::AllReduce;
     uint64_t recv = shownRecv ? offer(pair.recv, bytes) : 0;
     mine.addresses[i] = {send, recv};
     if (pair.count > 0 && (!send || (shownRecv && !recv)))
@@ -87,9 +87,10 @@ Status SharedCommunicator::checkPostings(const Call &batch) {
   for (int member = 0; member < size(); ++member) {
     const Posting &other = layout_.member(memory_, member).postings[postings_ & 1];
     if (other.signature != mine.signature)
-      return Status::defect(describe(member), " calls ", name(static_cast<Kind>(other.kind)),
-                            " of ", other.elements, " elements where ", describe(rank()), " calls ",
-                            name(batch.kind), " of ", mine.elements);
+      return Status::defect(describe(member), " calls ",
+                            name(static_cast<CollectiveKind>(other.kind)), " of ", other.elements,
+                            " elements where ", describe(rank()), " calls ", name(batch.kind),
+                            " of ", mine.elements);
   }
   return Status::ok();
 }
@@ -125,7 +126,7 @@ Status SharedCommunicator::runDirect(const Call &batch) {
     }
   }
   combine(piece);
-  if (batch.kind == Kind::AllReduce) {
+  if (batch.kind == CollectiveKind::AllReduce) {
     CLEAVE_TRY(arrive(batch.kind));
     gatherParts(piece);
   }
@@ -146,14 +147,14 @@ Status SharedCommunicator::runStaged(const Call &batch) {
     pack(piece);
     CLEAVE_TRY(arrive(batch.kind));
     combine(piece);
-    if (batch.kind == Kind::AllReduce) {
+    if (batch.kind == CollectiveKind::AllReduce) {
       CLEAVE_TRY(arrive(batch.kind));
       gatherParts(piece);
     }
   }
 }
 
-Status SharedCommunicator::arrive(Kind kind) {
+Status SharedCommunicator::arrive(CollectiveKind kind) {
   std::atomic<uint32_t> &bell = layout_.header(memory_).bell;
   uint64_t wanted = ++barriers_;
   layout_.member(memory_, rank()).arrived.store(wanted);
@@ -173,7 +174,7 @@ Status SharedCommunicator::arrive(Kind kind) {
   return how == Waited::Ready ? Status::ok() : missing(how, waitsFor, kind, options_.timeout);
 }
 
-Status SharedCommunicator::missing(Waited how, int member, Kind kind,
+Status SharedCommunicator::missing(Waited how, int member, CollectiveKind kind,
                                    std::chrono::milliseconds waited) const {
   int self = members()[rank()];
   if (how == Waited::Gone)

@@ -52,7 +52,7 @@ private:
   Status runSmall(const Call &batch);
   Status runDirect(const Call &batch);
   Status runStaged(const Call &batch);
-  Status arrive(Kind kind);
+  Status arrive(CollectiveKind kind);
 
   // SharedPieces.cpp
   const unsigned char *source(const Piece &piece, const Segment &segment, int member,
@@ -66,8 +66,9 @@ private:
   Status sendMessage(const BufferPair &pair, int peer);
   Status receiveMessage(const BufferPair &pair, int peer);
   Status receiveParts(int peer, unsigned char *destination, uint64_t bytes);
-  Status waitForSlot(MessageSlot &slot, bool full, int peer, Kind kind);
-  Status missing(Waited how, int member, Kind kind, std::chrono::milliseconds waited) const;
+  Status waitForSlot(MessageSlot &slot, bool full, int peer, CollectiveKind kind);
+  Status missing(Waited how, int member, CollectiveKind kind,
+                 std::chrono::milliseconds waited) const;
 
   SharedLayout layout_;
   void *memory_ = nullptr;

@@ -8,7 +8,8 @@
 
 namespace cleave::comm {
 
-Status SharedCommunicator::waitForSlot(MessageSlot &slot, bool full, int peer, Kind kind) {
+Status SharedCommunicator::waitForSlot(MessageSlot &slot, bool full, int peer,
+                                       CollectiveKind kind) {
   Waited how = waitUntil(
       slot.full, options_.timeout, [&] { return (slot.full.load() != 0) == full; },
       [&] { return isGone(members()[peer]); });
@@ -23,7 +24,7 @@ Status SharedCommunicator::sendMessage(const BufferPair &pair, int peer) {
   do {
     int parity = partsSent_[peer]++ & 1;
     MessageSlot &slot = layout_.slot(memory_, rank(), peer, parity);
-    CLEAVE_TRY(waitForSlot(slot, false, peer, Kind::Send));
+    CLEAVE_TRY(waitForSlot(slot, false, peer, CollectiveKind::Send));
     slot.messageBytes = bytes;
     slot.address = address;
     slot.bytes = address ? bytes : std::min<uint64_t>(bytes - sent, layout_.slotCapacity());
@@ -33,7 +34,7 @@ Status SharedCommunicator::sendMessage(const BufferPair &pair, int peer) {
     slot.full.store(1);
     wakeAll(slot.full);
     if (address)
-      CLEAVE_TRY(waitForSlot(slot, false, peer, Kind::Send));
+      CLEAVE_TRY(waitForSlot(slot, false, peer, CollectiveKind::Send));
   } while (sent < bytes);
   return Status::ok();
 }
@@ -44,7 +45,7 @@ Status SharedCommunicator::receiveParts(int peer, unsigned char *destination, ui
   do {
     int parity = partsReceived_[peer]++ & 1;
     MessageSlot &slot = layout_.slot(memory_, peer, rank(), parity);
-    CLEAVE_TRY(waitForSlot(slot, true, peer, Kind::Recv));
+    CLEAVE_TRY(waitForSlot(slot, true, peer, CollectiveKind::Recv));
     const unsigned char *from = layout_.slotMemory(memory_, peer, rank(), parity);
     if (slot.address) {
       CLEAVE_TRY_ASSIGN(from, offered(members()[peer], slot.address));
@@ -61,7 +62,7 @@ Status SharedCommunicator::receiveParts(int peer, unsigned char *destination, ui
 Status SharedCommunicator::receiveMessage(const BufferPair &pair, int peer) {
   uint64_t bytes = pair.count * byteSize(pair.dtype);
   MessageSlot &slot = layout_.slot(memory_, peer, rank(), partsReceived_[peer] & 1);
-  CLEAVE_TRY(waitForSlot(slot, true, peer, Kind::Recv));
+  CLEAVE_TRY(waitForSlot(slot, true, peer, CollectiveKind::Recv));
   if (slot.messageBytes != bytes)
     return Status::defect(describe(peer), " sent ", slot.messageBytes, " bytes to a recv of ",
                           bytes, " bytes");

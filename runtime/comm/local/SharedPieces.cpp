@@ -25,7 +25,7 @@ void SharedCommunicator::pack(const Piece &piece) const {
             bytes = (segment.end - segment.begin) * elementBytes;
     const unsigned char *from = static_cast<const unsigned char *>(pair.send);
     unsigned char *to = piece.staging[rank()] + segment.packedAt;
-    for (int chunk = 0; chunk < chunksSent(piece.call, size()); ++chunk)
+    for (int chunk = 0; chunk < chunksSent(piece.call.kind, size()); ++chunk)
       std::memcpy(to + chunk * bytes, from + (chunk * pair.count + segment.begin) * elementBytes,
                   bytes);
   }
@@ -45,19 +45,19 @@ void SharedCommunicator::combine(const Piece &piece) const {
     };
     // Each member begins with its own data, so that not all members read the same memory at once.
     switch (piece.call.kind) {
-    case Kind::AllGather:
+    case CollectiveKind::AllGather:
       for (int i = 0; i < size(); ++i) {
         int member = (rank() + i) % size();
         copy(member, 0, member * pair.count + segment.begin);
       }
       break;
-    case Kind::AllToAll:
+    case CollectiveKind::AllToAll:
       for (int i = 0; i < size(); ++i) {
         int member = (rank() + i) % size();
         copy(member, rank(), member * pair.count + segment.begin);
       }
       break;
-    case Kind::Permute:
+    case CollectiveKind::Permute:
       copy(piece.call.sources[rank()], 0, segment.begin);
       break;
     default:
@@ -69,9 +69,9 @@ void SharedCommunicator::combine(const Piece &piece) const {
 void SharedCommunicator::reducePart(const Piece &piece, const Segment &segment) const {
   const BufferPair &pair = piece.call.pairs[segment.pair];
   int64_t elementBytes = byteSize(pair.dtype), count = segment.end - segment.begin;
-  bool whole = piece.call.kind == Kind::ReduceScatter || piece.redundant;
+  bool whole = piece.call.kind == CollectiveKind::ReduceScatter || piece.redundant;
   auto [begin, end] = whole ? std::pair<int64_t, int64_t>{0, count} : partOf(count, rank(), size());
-  int chunk = piece.call.kind == Kind::ReduceScatter ? rank() : 0;
+  int chunk = piece.call.kind == CollectiveKind::ReduceScatter ? rank() : 0;
   std::vector<const void *> sources;
   for (int member = 0; member < size(); ++member)
     sources.push_back(source(piece, segment, member, chunk) + begin * elementBytes);

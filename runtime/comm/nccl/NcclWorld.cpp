@@ -51,10 +51,6 @@ Op opOf(Reduce reduce, DType dtype) {
   return reduce == Reduce::Sum ? Op::Sum : reduce == Reduce::Max ? Op::Max : Op::Min;
 }
 
-bool reduces(const Call &call) {
-  return call.kind == Kind::AllReduce || call.kind == Kind::ReduceScatter;
-}
-
 // One tensor in NCCL's units; types that it does not have are transferred as bytes.
 struct Tensor {
   const char *send;
@@ -139,19 +135,19 @@ public:
 private:
   Code enqueuePair(const Call &call, const Tensor &t, Stream stream) const {
     switch (call.kind) {
-    case Kind::AllReduce:
+    case CollectiveKind::AllReduce:
       return table_.allReduce(t.send, t.recv, t.count, t.type, t.op, comm_, stream);
-    case Kind::AllGather:
+    case CollectiveKind::AllGather:
       return table_.allGather(t.send, t.recv, t.count, t.type, comm_, stream);
-    case Kind::ReduceScatter:
+    case CollectiveKind::ReduceScatter:
       return table_.reduceScatter(t.send, t.recv, t.count, t.type, t.op, comm_, stream);
-    case Kind::Send:
+    case CollectiveKind::Send:
       return table_.send(t.send, t.count, t.type, call.peer, comm_, stream);
-    case Kind::Recv:
+    case CollectiveKind::Recv:
       return table_.recv(t.recv, t.count, t.type, call.peer, comm_, stream);
-    case Kind::AllToAll:
+    case CollectiveKind::AllToAll:
       return exchange(t, stream);
-    case Kind::Permute:
+    case CollectiveKind::Permute:
       return permute(call, t, stream);
     }
     return Code::InvalidArgument;
@@ -205,7 +201,7 @@ private:
 device::PreparedAction NcclGroup::prepare(const Call &call, uint32_t queue) {
   CLEAVE_TRY(checkCall(call, host_->size(), host_->rank()));
   for (const BufferPair &pair : call.pairs)
-    if (reduces(call) && !typeOf(pair.dtype))
+    if (reduces(call.kind) && !typeOf(pair.dtype))
       return Status::userError("NCCL has no reduction of ", cleave::name(pair.dtype),
                                "; CLEAVE_DEVICE_COMM=staged has");
   CLEAVE_TRY_ASSIGN(auto report, progress_.prepare(queue));

@@ -14,12 +14,6 @@ struct Staging {
   size_t bytes; // of each
 };
 
-// The number of chunks that each member receives per pair: one per member for AllGather and
-// AllToAll, else one.
-int chunksReceived(const Call &call, int members) {
-  return call.kind == Kind::AllGather || call.kind == Kind::AllToAll ? members : 1;
-}
-
 // One piece: downloads, the call between the hosts, uploads.
 struct Piece {
   ActionList downloads, uploads;
@@ -61,7 +55,8 @@ public:
       return prepareAlone(device_, call, queue);
     device_.prepareFor(queue);
     // A piece's received chunks must fit, too.
-    int sent = chunksSent(call, group_->size()), received = chunksReceived(call, group_->size());
+    const int64_t sent = chunksSent(call.kind, group_->size()),
+                  received = chunksReceived(call.kind, group_->size());
     PieceCutter cutter(call, group_->size(),
                        received > sent ? staging_.bytes / size_t(received) : staging_.bytes);
     std::vector<std::unique_ptr<Piece>> pieces;
@@ -77,7 +72,8 @@ private:
   // The pairs of the host's call are the segments. Their offsets in the received memory are those
   // in the sent one, times the chunks of an AllGather.
   Result<std::unique_ptr<Piece>> pieceOf(const Call &call, const std::vector<Segment> &segments) {
-    int sent = chunksSent(call, group_->size()), received = chunksReceived(call, group_->size());
+    const int64_t sent = chunksSent(call.kind, group_->size()),
+                  received = chunksReceived(call.kind, group_->size());
     auto piece = std::make_unique<Piece>();
     piece->call = call;
     piece->call.pairs.clear();
@@ -97,10 +93,10 @@ private:
     return piece;
   }
 
-  Status addDownloads(Piece &piece, const BufferPair &pair, const Segment &segment, int chunks,
+  Status addDownloads(Piece &piece, const BufferPair &pair, const Segment &segment, int64_t chunks,
                       char *to) {
     int64_t size = byteSize(pair.dtype), bytes = (segment.end - segment.begin) * size;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       const char *from =
           static_cast<const char *>(pair.send) + (chunk * pair.count + segment.begin) * size;
       CLEAVE_TRY_ASSIGN(auto action, device_.download(from, to + chunk * bytes, uint64_t(bytes)));
@@ -109,10 +105,10 @@ private:
     return Status::ok();
   }
 
-  Status addUploads(Piece &piece, const BufferPair &pair, const Segment &segment, int chunks,
+  Status addUploads(Piece &piece, const BufferPair &pair, const Segment &segment, int64_t chunks,
                     const char *from) {
     int64_t size = byteSize(pair.dtype), bytes = (segment.end - segment.begin) * size;
-    for (int chunk = 0; chunk < chunks; ++chunk) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       char *to = static_cast<char *>(pair.recv) + (chunk * pair.count + segment.begin) * size;
       CLEAVE_TRY_ASSIGN(auto action, device_.upload(from + chunk * bytes, to, uint64_t(bytes)));
       piece.uploads.add(std::move(action));

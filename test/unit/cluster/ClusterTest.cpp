@@ -117,9 +117,9 @@ TEST_CASE("a curve is interpolated over the logarithm of the size and constant b
 
 TEST_CASE("a link is chosen by the size of the group") {
   Level level{.name = "node", .devices = 8, .links = {}};
-  level.links[CollectiveKind::SendRecv] = {{.ranks = 2, .latencySeconds = 1, .bytesPerSecond = 10},
-                                           {.ranks = 8, .latencySeconds = 2, .bytesPerSecond = 20}};
-  CHECK(level.link(CollectiveKind::SendRecv, 2).latencySeconds == 1);
+  level.links[CollectiveKind::Send] = {{.ranks = 2, .latencySeconds = 1, .bytesPerSecond = 10},
+                                       {.ranks = 8, .latencySeconds = 2, .bytesPerSecond = 20}};
+  CHECK(level.link(CollectiveKind::Send, 2).latencySeconds == 1);
   CHECK(level.link(CollectiveKind::AllReduce, 4).latencySeconds == 2);
   CHECK(level.link(CollectiveKind::AllReduce, 64).latencySeconds == 2);
 }

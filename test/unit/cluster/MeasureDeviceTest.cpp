@@ -33,7 +33,7 @@ public:
     double sent = double(bytes) * (ranks - 1) / ranks;
     if (kind == CollectiveKind::AllReduce)
       sent *= 2;
-    if (kind == CollectiveKind::SendRecv)
+    if (kind == CollectiveKind::Send)
       sent = double(bytes);
     return kCall + sent / kLink;
   }
@@ -79,8 +79,8 @@ TEST_CASE("what is not measured is that of the given cluster, and the file can b
 TEST_CASE("links are measured for groups of rising size, up to all GPUs") {
   KnownDevice device(6);
   Cluster cluster = *measureDevice(like(), device);
-  for (int k = 0; k < kCollectiveKinds; ++k) {
-    const std::vector<Link> &links = cluster.levels[0].links[CollectiveKind(k)];
+  for (CollectiveKind kind : linkKinds()) {
+    const std::vector<Link> &links = cluster.levels[0].links[kind];
     REQUIRE(links.size() == 3);
     for (size_t i = 0; i < 3; ++i) {
       CHECK(links[i].ranks == std::vector<int64_t>{2, 4, 6}[i]);

@@ -79,24 +79,26 @@ double reduced(Reduce op, int members, int64_t element) {
 // element).
 double expected(const Call &call, int members, int me, int64_t count, int64_t i) {
   switch (call.kind) {
-  case Kind::AllReduce:
+  case CollectiveKind::AllReduce:
     return reduced(call.reduce, members, i);
-  case Kind::AllGather:
+  case CollectiveKind::AllGather:
     return valueOf(static_cast<int>(i / count), i % count);
-  case Kind::ReduceScatter:
+  case CollectiveKind::ReduceScatter:
     return reduced(call.reduce, members, me * count + i);
-  case Kind::Permute:
+  case CollectiveKind::Permute:
     return valueOf(call.sources[me], i);
   default:
     return valueOf(static_cast<int>(i / count), me * count + i % count);
   }
 }
 
-int64_t sentElements(Kind kind, int members, int64_t count) {
-  return kind == Kind::ReduceScatter || kind == Kind::AllToAll ? members * count : count;
+int64_t sentElements(CollectiveKind kind, int members, int64_t count) {
+  return kind == CollectiveKind::ReduceScatter || kind == CollectiveKind::AllToAll ? members * count
+                                                                                   : count;
 }
-int64_t receivedElements(Kind kind, int members, int64_t count) {
-  return kind == Kind::AllGather || kind == Kind::AllToAll ? members * count : count;
+int64_t receivedElements(CollectiveKind kind, int members, int64_t count) {
+  return kind == CollectiveKind::AllGather || kind == CollectiveKind::AllToAll ? members * count
+                                                                               : count;
 }
 
 // The members but for the last in a cycle; the last one keeps its block.
@@ -108,11 +110,11 @@ std::vector<int> cycle(int members) {
 }
 
 // Runs one call with these counts and types in a group and checks every element.
-void tryCall(Communicator &group, Findings &findings, Kind kind, Reduce reduce, bool inPlace,
-             bool async, const std::vector<std::pair<DType, int64_t>> &tensors) {
+void tryCall(Communicator &group, Findings &findings, CollectiveKind kind, Reduce reduce,
+             bool inPlace, bool async, const std::vector<std::pair<DType, int64_t>> &tensors) {
   std::vector<Buffer> sends, recvs;
   Call call{.kind = kind, .reduce = reduce};
-  if (kind == Kind::Permute)
+  if (kind == CollectiveKind::Permute)
     call.sources = cycle(group.size());
   sends.reserve(tensors.size());
   recvs.reserve(tensors.size());
@@ -138,8 +140,14 @@ void tryCall(Communicator &group, Findings &findings, Kind kind, Reduce reduce, 
     }
 }
 
-const std::vector<Kind> kCollectives{Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter,
-                                     Kind::AllToAll, Kind::Permute};
+// All kinds in which every member of the group takes part.
+const std::vector<CollectiveKind> kGroupKinds = [] {
+  std::vector<CollectiveKind> kinds;
+  for (const CollectiveFacts &facts : cleave::kCollectives)
+    if (!isPointToPoint(facts.kind))
+      kinds.push_back(facts.kind);
+  return kinds;
+}();
 
 } // namespace
 
@@ -151,7 +159,7 @@ TEST_CASE(
         CHECK(runRanks(implementation, size, [&](World &world, Findings &findings) {
                 auto group = world.connect(firstRanks(size));
                 findings.expectOk(group.status(), "group");
-                for (Kind kind : kCollectives)
+                for (CollectiveKind kind : kGroupKinds)
                   for (DType dtype : kTypes)
                     for (int64_t count : {0, 1, 3, 1000, 40001})
                       tryCall(**group, findings, kind, Reduce::Sum, false, false, {{dtype, count}});
@@ -166,9 +174,9 @@ TEST_CASE("reductions compute maxima and minima, also in place") {
               auto group = world.connect(firstRanks(3));
               for (Reduce reduce : {Reduce::Sum, Reduce::Max, Reduce::Min})
                 for (int64_t count : {1, 7, 5000}) {
-                  tryCall(**group, findings, Kind::AllReduce, reduce, true, false,
+                  tryCall(**group, findings, CollectiveKind::AllReduce, reduce, true, false,
                           {{DType::F32, count}});
-                  tryCall(**group, findings, Kind::ReduceScatter, reduce, false, false,
+                  tryCall(**group, findings, CollectiveKind::ReduceScatter, reduce, false, false,
                           {{DType::I64, count}});
                 }
             }) == "");
@@ -183,7 +191,7 @@ TEST_CASE("one call transfers tensors of several sizes and types") {
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(implementation, 4, [&](World &world, Findings &findings) {
               auto group = world.connect(firstRanks(4));
-              for (Kind kind : kCollectives) {
+              for (CollectiveKind kind : kGroupKinds) {
                 tryCall(**group, findings, kind, Reduce::Sum, false, false, bucket);
                 tryCall(**group, findings, kind, Reduce::Sum, false, false,
                         {{DType::F32, 3}, {DType::F64, 5}, {DType::BF16, 1}});
@@ -197,7 +205,7 @@ TEST_CASE("large tensors are transferred in pieces") {
     DYNAMIC_SECTION(implementation) {
       CHECK(runRanks(implementation, 3, [](World &world, Findings &findings) {
               auto group = world.connect(firstRanks(3));
-              for (Kind kind : kCollectives)
+              for (CollectiveKind kind : kGroupKinds)
                 tryCall(**group, findings, kind, Reduce::Sum, false, false,
                         {{DType::F32, 2'000'003}, {DType::BF16, 77}});
             }) == "");
@@ -214,7 +222,7 @@ TEST_CASE("the groups of a mesh's axes do not disturb each other") {
               findings.expect(groups->size() == 5, "a repeated list is one group");
               for (int round = 0; round < 10; ++round)
                 for (auto &[axes, group] : *groups)
-                  for (Kind kind : kCollectives)
+                  for (CollectiveKind kind : kGroupKinds)
                     tryCall(*group, findings, kind, Reduce::Sum, false, round & 1,
                             {{DType::F32, 100 + round * 499}});
             }) == "");
@@ -230,7 +238,7 @@ TEST_CASE("started collectives of several groups finish in any order of waiting"
               std::vector<std::pair<Communicator *, Ticket>> tickets;
               for (size_t i = 0; i < data.size(); ++i) {
                 Communicator *group = (*groups)[{static_cast<int>(i & 1)}].get();
-                Call call{Kind::AllReduce,
+                Call call{CollectiveKind::AllReduce,
                           Reduce::Sum,
                           {{data[i].data(), data[i].data(), 3000, DType::F32}}};
                 tickets.push_back({group, group->start(call)});
@@ -257,14 +265,14 @@ TEST_CASE("messages from one rank to another arrive in the order in which they a
                 for (int i = 0; world.rank() == 0 && i < 4; ++i) {
                   data[i].assign(count, static_cast<float>(i));
                   tickets[i] =
-                      (*group)->start({.kind = Kind::Send,
+                      (*group)->start({.kind = CollectiveKind::Send,
                                        .pairs = {{data[i].data(), nullptr, count, DType::F32}},
                                        .peer = 1});
                 }
                 for (int k = 0; k < 4; ++k) {
                   if (world.rank() == 1) {
                     findings.expectOk(
-                        (*group)->run({.kind = Kind::Recv,
+                        (*group)->run({.kind = CollectiveKind::Recv,
                                        .pairs = {{nullptr, data[k].data(), count, DType::F32}},
                                        .peer = 0}),
                         "recv");
@@ -287,10 +295,10 @@ TEST_CASE("ranks that all send before they receive do not wait for each other") 
             int next = (world.rank() + 1) % 3, before = (world.rank() + 2) % 3;
             std::vector<double> out(100'000, world.rank()), in(100'000);
             for (int round = 0; round < 5; ++round) {
-              Ticket send = (*group)->start({.kind = Kind::Send,
+              Ticket send = (*group)->start({.kind = CollectiveKind::Send,
                                              .pairs = {{out.data(), nullptr, 100'000, DType::F64}},
                                              .peer = next});
-              findings.expectOk((*group)->run({.kind = Kind::Recv,
+              findings.expectOk((*group)->run({.kind = CollectiveKind::Recv,
                                                .pairs = {{nullptr, in.data(), 100'000, DType::F64}},
                                                .peer = before}),
                                 "recv");

@@ -72,7 +72,7 @@ TEST_CASE("a permute has every member as a source once") {
               findings.expect((*group)->barrier().isOk(), "both ranks are there");
               float from = 1, to = 0;
               for (const std::vector<int> &sources : {std::vector<int>{0, 0}, {1}, {1, 2}}) {
-                Status status = (*group)->run({.kind = Kind::Permute,
+                Status status = (*group)->run({.kind = CollectiveKind::Permute,
                                                .pairs = {{&from, &to, 1, DType::F32}},
                                                .sources = sources});
                 findings.expect(status.message().find("not each of 2 members once") !=
@@ -120,8 +120,9 @@ TEST_CASE("a receive from a rank that ended fails with its name") {
               if (world.rank() == 1)
                 return;
               float value = 0;
-              Status status = (*group)->run(
-                  {.kind = Kind::Recv, .pairs = {{nullptr, &value, 1, DType::F32}}, .peer = 1});
+              Status status = (*group)->run({.kind = CollectiveKind::Recv,
+                                             .pairs = {{nullptr, &value, 1, DType::F32}},
+                                             .peer = 1});
               findings.expect(status.kind() == StatusKind::Lost &&
                                   status.message().find("rank 1 (index 1") == 0,
                               status.message());
@@ -137,7 +138,8 @@ TEST_CASE("members that share memory detect different collectives") {
           CHECK(runRanks(implementation, 2, [&](World &world, Findings &findings) {
                   auto group = world.connect(firstRanks(2));
                   std::vector<float> send(200'000), recv(200'000);
-                  Call call{world.rank() == 0 ? Kind::AllReduce : Kind::AllGather,
+                  Call call{world.rank() == 0 ? CollectiveKind::AllReduce
+                                              : CollectiveKind::AllGather,
                             Reduce::Sum,
                             {{send.data(), recv.data(), count, DType::F32}}};
                   Status status = (*group)->run(call);
@@ -161,9 +163,10 @@ TEST_CASE("invalid calls are rejected before any member waits") {
                             status.message());
           };
           std::vector<BufferPair> sent{{&value, nullptr, 1, DType::F32}};
-          refused({.kind = Kind::Send, .pairs = sent, .peer = 2}, "peer 2");
-          refused({.kind = Kind::Send, .pairs = sent, .peer = world.rank()}, "not another");
-          refused({.kind = Kind::AllReduce, .pairs = sent}, "missing buffer");
+          refused({.kind = CollectiveKind::Send, .pairs = sent, .peer = 2}, "peer 2");
+          refused({.kind = CollectiveKind::Send, .pairs = sent, .peer = world.rank()},
+                  "not another");
+          refused({.kind = CollectiveKind::AllReduce, .pairs = sent}, "missing buffer");
           findings.expect(world.connect({1 - world.rank()}).status().kind() == StatusKind::Defect,
                           "a group one is not in");
           findings.expectOk((*group)->barrier(), "the group still works");

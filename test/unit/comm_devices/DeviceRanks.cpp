@@ -70,8 +70,9 @@ protected:
 
 private:
   uint64_t bytesOf(const Call &call, const BufferPair &pair, bool isSend) const {
-    bool isLarge = call.kind == Kind::AllToAll ||
-                   call.kind == (isSend ? Kind::ReduceScatter : Kind::AllGather);
+    bool isLarge =
+        call.kind == CollectiveKind::AllToAll ||
+        call.kind == (isSend ? CollectiveKind::ReduceScatter : CollectiveKind::AllGather);
     return uint64_t(pair.count * byteSize(pair.dtype) * (isLarge ? size() : 1));
   }
 

@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace {
 
 Call sumOf(void *data, int64_t count) {
-  return {.kind = Kind::AllReduce, .pairs = {{data, data, count, DType::F32}}};
+  return {.kind = CollectiveKind::AllReduce, .pairs = {{data, data, count, DType::F32}}};
 }
 
 // Sums `buffer` over all ranks in the group's action; what the rank waits for.
@@ -79,7 +79,7 @@ TEST_CASE("reductions over NCCL have the same bits on all members") {
                      auto buffer = onDevice(device, data), gathered = onDevice(device, all);
                      findings.expectOk(sumOnce(devices, **group, device, buffer->get()), "sum");
                      auto gather = (*group)->prepare(
-                         {.kind = Kind::AllGather,
+                         {.kind = CollectiveKind::AllGather,
                           .pairs = {{buffer->get(), gathered->get(), 100, DType::F32}}},
                          1);
                      findings.expectOk((*gather)->run(), "gather");
@@ -99,7 +99,7 @@ TEST_CASE("types without a reduction in NCCL are moved as bytes, and refused in 
               std::vector<int16_t> own(5, int16_t(300 + world.rank())), all(10);
               auto group = devices.connect(firstRanks(2));
               auto send = onDevice(device, own), recv = onDevice(device, all);
-              Call call{.kind = Kind::AllGather,
+              Call call{.kind = CollectiveKind::AllGather,
                         .pairs = {{send->get(), recv->get(), 5, DType::I16}}};
               auto gather = (*group)->prepare(call, 1);
               findings.expectOk((*gather)->run(), "gather");
@@ -107,7 +107,7 @@ TEST_CASE("types without a reduction in NCCL are moved as bytes, and refused in 
               findings.expectOk(device.read(recv->get(), all.data(), 20), "read");
               findings.expect(all[0] == 300 && all[4] == 300 && all[5] == 301 && all[9] == 301,
                               "data");
-              call.kind = Kind::AllReduce;
+              call.kind = CollectiveKind::AllReduce;
               Status refused = (*group)->prepare(call, 1).status();
               findings.expect(refused.kind() == StatusKind::UserError && mentions(refused, "i16"),
                               refused.message());
@@ -121,7 +121,7 @@ TEST_CASE("invalid calls are refused when they are prepared") {
                        auto group = devices.connect(firstRanks(2));
                        float value = 0;
                        Status status = (*group)
-                                           ->prepare({.kind = Kind::Send,
+                                           ->prepare({.kind = CollectiveKind::Send,
                                                       .pairs = {{&value, nullptr, 1, DType::F32}},
                                                       .peer = 2},
                                                      1)

@@ -6,7 +6,6 @@
 
 using namespace cleave;
 using namespace cleave::cost;
-using cluster::CollectiveKind;
 
 // One level with latency α and 1/β bytes/s.
 static cluster::Cluster flat(double alpha, double beta) {
@@ -16,7 +15,7 @@ static cluster::Cluster flat(double alpha, double beta) {
   cluster.levels.push_back(
       {"all",
        0,
-       {{CollectiveKind::SendRecv, {{.latencySeconds = alpha, .bytesPerSecond = 1 / beta}}}}});
+       {{CollectiveKind::Send, {{.latencySeconds = alpha, .bytesPerSecond = 1 / beta}}}}});
   return cluster;
 }
 
@@ -26,7 +25,7 @@ TEST_CASE("collectives follow the formulas for bandwidth-optimal algorithms") {
   CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 800) == Approx(1 + 0.5 * 0.75 * 800));
   CHECK(cost.seconds(CollectiveKind::ReduceScatter, {0}, 800) == Approx(1 + 0.5 * 0.75 * 800));
   CHECK(cost.seconds(CollectiveKind::AllToAll, {0, 1}, 800) == Approx(1 + 0.5 * 0.875 * 800));
-  CHECK(cost.seconds(CollectiveKind::SendRecv, {1}, 800) == Approx(1 + 0.5 * 800));
+  CHECK(cost.seconds(CollectiveKind::Send, {1}, 800) == Approx(1 + 0.5 * 800));
 }
 
 TEST_CASE("one rank alone communicates nothing") {
@@ -65,7 +64,7 @@ TEST_CASE("sequence parallelism moves as many bytes as tensor parallelism") {
 static cluster::Cluster twoLevels() {
   cluster::Cluster cluster = flat(0, 0.01);
   cluster.levels[0].devices = 4;
-  cluster.levels.push_back({"network", 0, {{CollectiveKind::SendRecv, {{.bytesPerSecond = 10}}}}});
+  cluster.levels.push_back({"network", 0, {{CollectiveKind::Send, {{.bytesPerSecond = 10}}}}});
   return cluster;
 }
 
@@ -84,9 +83,9 @@ TEST_CASE("a group costs what the outermost level that it crosses costs") {
 // The same with 40 bytes/s inside, and latencies: 1 s per call, 0.1 s per hop inside, 1 s outside.
 static cluster::Cluster withHops() {
   cluster::Cluster cluster = twoLevels();
-  cluster.levels[0].links[CollectiveKind::SendRecv][0].bytesPerSecond = 40;
+  cluster.levels[0].links[CollectiveKind::Send][0].bytesPerSecond = 40;
   for (size_t level : {0, 1}) {
-    cluster::Link &link = cluster.levels[level].links[CollectiveKind::SendRecv][0];
+    cluster::Link &link = cluster.levels[level].links[CollectiveKind::Send][0];
     link.latencySeconds = 1;
     link.hopSeconds = level ? 1 : 0.1;
   }
@@ -103,7 +102,7 @@ TEST_CASE("a ring pays for each of its hops") {
   // Of seven hops of each lap, two are between the nodes, whose connections share the traffic.
   CHECK(cost.seconds(CollectiveKind::AllReduce, {0, 1}, large) ==
         Approx(1 + 2 * (2 * 1 + 5 * 0.1) + 1.75 * large / 40));
-  CHECK(cost.seconds(CollectiveKind::SendRecv, {0}, large) == Approx(1 + 1 + large / 10));
+  CHECK(cost.seconds(CollectiveKind::Send, {0}, large) == Approx(1 + 1 + large / 10));
 }
 
 TEST_CASE("a small all_reduce goes along a tree, at half the bandwidth") {
@@ -115,8 +114,8 @@ TEST_CASE("a small all_reduce goes along a tree, at half the bandwidth") {
 
 TEST_CASE("a collective over many nodes goes level by level where hops cost more than bytes") {
   cluster::Cluster cluster = withHops();
-  cluster.levels[0].links[CollectiveKind::SendRecv][0].hopSeconds = 1;
-  cluster.levels[1].links[CollectiveKind::SendRecv][0].hopSeconds = 0;
+  cluster.levels[0].links[CollectiveKind::Send][0].hopSeconds = 1;
+  cluster.levels[1].links[CollectiveKind::Send][0].hopSeconds = 0;
   CollectiveCost cost(cluster, {{{"node", 4}, {"inside", 4}}});
   // A ring over all has 11 hops of 1 s, two levels have 3.
   CHECK(cost.seconds(CollectiveKind::AllGather, {0, 1}, 8) ==

@@ -126,7 +126,7 @@ static Block reduced(const std::vector<Block> &blocks, const std::vector<int64_t
 // Share number `position` of `block` along the step's dim, padded to the block size of the result.
 static Block share(const Block &block, const ReshardStep &step, int64_t position,
                    const std::vector<int64_t> &shape) {
-  return cut(block, offsetAlong(shape.size(), step.dim, position * shape[step.dim]), shape);
+  return cut(block, offsetAlong(shape.size(), *step.toDim, position * shape[*step.toDim]), shape);
 }
 
 void Ranks::apply(const ReshardStep &step) {
@@ -136,33 +136,37 @@ void Ranks::apply(const ReshardStep &step) {
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     const std::vector<int64_t> group = mesh.group(rank, step.axes);
     const int64_t position = mesh.indexAlong(rank, step.axes);
-    switch (step.kind) {
-    case ReshardKind::Slice:
+    if (!step.collective) {
       after.push_back(share(blocks[rank], step, position, local));
+      continue;
+    }
+    switch (*step.collective) {
+    case CollectiveKind::AllGather:
+      after.push_back(cut(concatenate(blocks, group, *step.fromDim), none, local));
       break;
-    case ReshardKind::AllGather:
-      after.push_back(cut(concatenate(blocks, group, step.dim), none, local));
-      break;
-    case ReshardKind::AllToAll: {
+    case CollectiveKind::AllToAll: {
       std::vector<Block> shares;
       std::vector<int64_t> order, partShape = blocks[rank].shape;
-      partShape[step.dim] = local[step.dim];
+      partShape[*step.toDim] = local[*step.toDim];
       for (size_t k = 0; k < group.size(); ++k) {
         shares.push_back(share(blocks[group[k]], step, position, partShape));
         order.push_back(static_cast<int64_t>(k));
       }
-      after.push_back(cut(concatenate(shares, order, step.fromDim), none, local));
+      after.push_back(cut(concatenate(shares, order, *step.fromDim), none, local));
       break;
     }
-    case ReshardKind::AllReduce:
+    case CollectiveKind::AllReduce:
       after.push_back(reduced(blocks, group, step.reduce));
       break;
-    case ReshardKind::ReduceScatter:
+    case CollectiveKind::ReduceScatter:
       after.push_back(share(reduced(blocks, group, step.reduce), step, position, local));
       break;
-    case ReshardKind::Permute:
+    case CollectiveKind::Permute:
       after.push_back(blocks[mesh.group(rank, step.axes)[mesh.indexAlong(rank, step.toAxes)]]);
       break;
+    case CollectiveKind::Send:
+    case CollectiveKind::Recv:
+      break; // no step of a layout change
     }
   }
   blocks = std::move(after);

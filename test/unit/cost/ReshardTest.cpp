@@ -16,11 +16,11 @@ static std::string describe(const std::vector<ReshardStep> &path) {
   std::string text;
   for (const ReshardStep &step : path) {
     text += text.empty() ? "" : ", ";
-    text += name(step.kind);
+    text += step.name();
     for (int axis : step.axes)
       text += " " + std::to_string(axis);
-    if (step.dim >= 0)
-      text += " dim " + std::to_string(step.dim);
+    if (std::optional<int> dim = step.toDim ? step.toDim : step.fromDim)
+      text += " dim " + std::to_string(*dim);
   }
   return text;
 }
@@ -82,7 +82,7 @@ TEST_CASE("every path moves every element to where the layout wants it") {
     double seconds = 0;
     for (const ReshardStep &step : *path) {
       ranks.apply(step);
-      INFO("after " << name(step.kind) << " to " << step.result.str(on));
+      INFO("after " << step.name() << " to " << step.result.str(on));
       REQUIRE(ranks.difference(whole) < 1e-9);
       seconds += step.seconds;
     }
@@ -144,11 +144,7 @@ TEST_CASE("a step needs memory and time for blocks that do not lie one behind th
   const std::vector<int64_t> shape = {1 << 8, 1 << 6}; // so small that detours do not pay
   const double bytes = 4 << 14, launch = testCluster().launchSeconds;
   auto copies = [&](const ReshardStep &step) {
-    using cluster::CollectiveKind;
-    CollectiveKind kind = step.kind == ReshardKind::AllGather       ? CollectiveKind::AllGather
-                          : step.kind == ReshardKind::ReduceScatter ? CollectiveKind::ReduceScatter
-                                                                    : CollectiveKind::AllToAll;
-    return step.seconds - resharder.collectives().seconds(kind, step.axes, step.bytes);
+    return step.seconds - resharder.collectives().seconds(*step.collective, step.axes, step.bytes);
   };
   // The bytes of packed and of received blocks.
   using Bytes = std::pair<double, double>;

@@ -108,9 +108,9 @@ private:
 cluster::Cluster alpaCluster(int64_t inner, double gatherLatency = 1.1) {
   cluster::Cluster cluster = plainCluster(1, 1, 1); // computing decides first
   auto &links = cluster.levels[0].links;
-  links[cluster::CollectiveKind::AllReduce][0].latencySeconds = 1.01;
-  links[cluster::CollectiveKind::AllGather][0].latencySeconds = gatherLatency;
-  links[cluster::CollectiveKind::ReduceScatter][0].latencySeconds = 1.001;
+  links[CollectiveKind::AllReduce][0].latencySeconds = 1.01;
+  links[CollectiveKind::AllGather][0].latencySeconds = gatherLatency;
+  links[CollectiveKind::ReduceScatter][0].latencySeconds = 1.001;
   if (inner > 1) {
     cluster::Level level = cluster.levels[0];
     level.devices = inner;

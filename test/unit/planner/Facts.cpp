@@ -34,8 +34,8 @@ cluster::Cluster plainCluster(double flops, double latency, double bandwidth) {
   cluster.compute["f32"] = {flops, {}, {}};
   cluster.vectorFlops = cluster.memoryBytesPerSecond = kFast;
   cluster::Level level{"all", 0, {}};
-  for (int kind = 0; kind < cluster::kCollectiveKinds; ++kind)
-    level.links[static_cast<cluster::CollectiveKind>(kind)] = {{0, latency, 0, bandwidth}};
+  for (CollectiveKind kind : cluster::linkKinds())
+    level.links[kind] = {{0, latency, 0, bandwidth}};
   cluster.levels = {level};
   return cluster;
 }

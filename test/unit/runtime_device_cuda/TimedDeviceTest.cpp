@@ -107,18 +107,18 @@ TEST_CASE("calibration: products of every type, tf32 in tensor cores") {
 
 TEST_CASE("calibration: collectives of some ranks, with one time for all") {
   std::mutex mutex;
-  std::map<std::pair<int, int>, std::vector<double>> times; // by kind and ranks
+  std::map<std::pair<CollectiveKind, int>, std::vector<double>> times; // by kind and ranks
   CHECK(run(3, [&](TimedDevice &device, Recorder &recorder) {
           for (int ranks : {2, 3})
-            for (int kind = 0; kind < kCollectiveKinds; ++kind) {
-              auto found = device.collective(CollectiveKind(kind), ranks, 24 << 10);
+            for (CollectiveKind kind : linkKinds()) {
+              auto found = device.collective(kind, ranks, 24 << 10);
               if (!found)
                 return recorder.fault(found.status().message());
               std::lock_guard lock(mutex);
               times[{kind, ranks}].push_back(*found);
             }
         }) == "");
-  CHECK(times.size() == 2 * size_t(kCollectiveKinds));
+  CHECK(times.size() == 2 * linkKinds().size());
   for (const auto &[what, found] : times)
     CHECK((found.size() == 3 && found[0] >= kSeconds && found[1] == found[0] &&
            found[2] == found[0]));

@@ -33,10 +33,11 @@ std::vector<unsigned char> pattern(uint64_t bytes, int seed) {
 
 Result<std::vector<Case>> casesOn(device::Device &device) {
   std::vector<Case> cases;
-  for (Kind kind :
-       {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll, Kind::Permute})
+  for (CollectiveKind kind :
+       {CollectiveKind::AllReduce, CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
+        CollectiveKind::AllToAll, CollectiveKind::Permute})
     for (DType dtype : kTypes) {
-      const bool reduces = kind == Kind::AllReduce || kind == Kind::ReduceScatter;
+      const bool reduces = cleave::reduces(kind);
       if (reduces && dtype == DType::I16) // NCCL has no such reduction
         continue;
       Case one;
@@ -44,7 +45,7 @@ Result<std::vector<Case>> casesOn(device::Device &device) {
       CLEAVE_TRY_ASSIGN(one.send, device.allocate(plan::DEVICE, one.bytes));
       CLEAVE_TRY_ASSIGN(one.recv, device.allocate(plan::DEVICE, one.bytes));
       one.call = {.kind = kind, .pairs = {{one.send.get(), one.recv.get(), kCount, dtype}}};
-      if (kind == Kind::Permute)
+      if (kind == CollectiveKind::Permute)
         one.call.sources = {0};
       cases.push_back(std::move(one));
     }
@@ -64,7 +65,7 @@ Status compare(device::Device &device, const std::vector<Case> &cases, int seed,
     std::vector<unsigned char> found(one.bytes);
     CLEAVE_TRY(device.read(one.recv.get(), found.data(), one.bytes));
     if (found != pattern(one.bytes, seed))
-      return Status::defect(how, ": ", comm::name(one.call.kind), " of ",
+      return Status::defect(how, ": ", name(one.call.kind), " of ",
                             cleave::name(one.call.pairs[0].dtype),
                             " gives other bytes than were sent");
   }

@@ -1,0 +1,25 @@
+// The enumerations of runtime/base as those of the plan file, and back. Their numbers are equal;
+// the unit test of this file compares every value and name.
+#pragma once
+
+#include "runtime/artifact/program.pb.h"
+#include "runtime/base/Collective.h"
+
+namespace cleave::artifact {
+
+// The kind of a collective of a plan; none if its number is not that of a kind, which the verifier
+// refuses.
+inline std::optional<CollectiveKind> findKind(const plan::Collective &collective) {
+  return collectiveFromNumber(collective.kind());
+}
+
+// The same in a verified plan.
+inline CollectiveKind kindOf(const plan::Collective &collective) {
+  return static_cast<CollectiveKind>(collective.kind());
+}
+
+inline plan::Collective::Kind toFile(CollectiveKind kind) {
+  return static_cast<plan::Collective::Kind>(kind);
+}
+
+} // namespace cleave::artifact
