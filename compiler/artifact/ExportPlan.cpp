@@ -47,14 +47,8 @@ private:
   }
 
   void addMesh() {
-    Mesh mesh;
     if (mesh::MeshAttr attr = mesh::meshOf(module_))
-      mesh = mesh::toMesh(attr);
-    for (const MeshAxis &axis : mesh.axes) {
-      plan::MeshAxis *out = plan_.add_mesh();
-      out->set_name(axis.name);
-      out->set_size(static_cast<uint32_t>(axis.size));
-    }
+      setMesh(mesh::toMesh(attr), plan_);
   }
 
   void addTensor(program::TensorOp tensor) {

@@ -1,70 +1,9 @@
-// Coordinates of ranks in the mesh, and the block of a tensor on each rank.
+// The text of shardings, and the block of a tensor on each rank.
 #include "dialects/interfaces/Sharding.h"
 
 #include <cassert>
 
 namespace cleave {
-
-// The difference of ranks that are neighbours along `axis`.
-static int64_t stride(const Mesh &mesh, int axis) {
-  int64_t result = 1;
-  for (size_t i = axis + 1; i < mesh.axes.size(); ++i)
-    result *= mesh.axes[i].size;
-  return result;
-}
-
-int64_t Mesh::ranks() const {
-  int64_t result = 1;
-  for (const MeshAxis &axis : axes)
-    result *= axis.size;
-  return result;
-}
-
-int64_t Mesh::ranksAlong(const std::vector<int> &axisIndices) const {
-  int64_t result = 1;
-  for (int axis : axisIndices)
-    result *= axes[axis].size;
-  return result;
-}
-
-std::vector<int64_t> Mesh::coordinates(int64_t rank) const {
-  std::vector<int64_t> result(axes.size());
-  for (size_t i = axes.size(); i-- > 0;) {
-    result[i] = rank % axes[i].size;
-    rank /= axes[i].size;
-  }
-  assert(rank == 0 && "the rank is outside of the mesh");
-  return result;
-}
-
-int64_t Mesh::indexAlong(int64_t rank, const std::vector<int> &axisIndices) const {
-  int64_t index = 0;
-  for (int axis : axisIndices)
-    index = index * axes[axis].size + rank / stride(*this, axis) % axes[axis].size;
-  return index;
-}
-
-std::vector<int64_t> Mesh::group(int64_t rank, const std::vector<int> &axisIndices) const {
-  int64_t first = rank;
-  for (int axis : axisIndices)
-    first -= rank / stride(*this, axis) % axes[axis].size * stride(*this, axis);
-  std::vector<int64_t> members = {first};
-  for (int axis : axisIndices) {
-    std::vector<int64_t> next;
-    for (int64_t member : members)
-      for (int64_t i = 0; i < axes[axis].size; ++i)
-        next.push_back(member + i * stride(*this, axis));
-    members = std::move(next);
-  }
-  return members;
-}
-
-int Mesh::axisIndex(const std::string &name) const {
-  for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i].name == name)
-      return static_cast<int>(i);
-  return -1;
-}
 
 bool Sharding::isReplicated() const {
   for (const std::vector<int> &axes : dims)
@@ -73,22 +12,15 @@ bool Sharding::isReplicated() const {
   return partial.empty();
 }
 
-static std::string joinAxes(const std::vector<int> &axes, const Mesh &mesh) {
-  std::string text;
-  for (int axis : axes)
-    text += (text.empty() ? "" : "+") + mesh.axes[axis].name;
-  return text;
-}
-
 std::string Sharding::str(const Mesh &mesh) const {
   std::string text = "[";
   for (size_t d = 0; d < dims.size(); ++d)
-    text += (d ? ", " : "") + (dims[d].empty() ? "_" : joinAxes(dims[d], mesh));
+    text += (d ? ", " : "") + (dims[d].empty() ? "_" : mesh.axesText(dims[d]));
   text += "]";
   if (partial.empty())
     return text;
   static const char *const kinds[] = {"", "max ", "min "};
-  return text + " partial(" + kinds[static_cast<int>(reduce)] + joinAxes(partial, mesh) + ")";
+  return text + " partial(" + kinds[static_cast<int>(reduce)] + mesh.axesText(partial) + ")";
 }
 
 static int64_t blockSize(int64_t size, int64_t blocks) { return (size + blocks - 1) / blocks; }

@@ -1,10 +1,12 @@
-// Mesh and Sharding: how the ranks are arranged, and how one logical tensor is laid out over them.
-// The plain-data form of the attributes of the mesh dialect; no MLIR.
+// Sharding: how one logical tensor is laid out over the ranks of a mesh. The plain-data form of the
+// attributes of the mesh dialect; no MLIR.
 //
 // A dim of size n that is split over k ranks has k blocks of ceil(n/k) elements; the last blocks
 // may hold fewer elements of the tensor, or none. Every rank's buffer has the size of a full block;
 // elements past the end of the logical tensor are padding with undefined content.
 #pragma once
+
+#include "runtime/base/Mesh.h"
 
 #include <cstdint>
 #include <string>
@@ -14,32 +16,6 @@ namespace cleave {
 
 // How partial results combine.
 enum class ReduceKind : int { Sum = 0, Max = 1, Min = 2 };
-
-// One named dim of the mesh.
-struct MeshAxis {
-  std::string name; // `dp`, `tp`, …
-  int64_t size = 1; // ranks along it
-  bool operator==(const MeshAxis &) const = default;
-};
-
-// The ranks as an n-d array, first axis major: rank = (c0 * size1 + c1) * size2 + c2 ….
-struct Mesh {
-  std::vector<MeshAxis> axes;
-
-  // The number of ranks.
-  int64_t ranks() const;
-  // The number of ranks of a group that spans the axes with these indices.
-  int64_t ranksAlong(const std::vector<int> &axisIndices) const;
-  // The coordinate of `rank` on every axis.
-  std::vector<int64_t> coordinates(int64_t rank) const;
-  // The position of `rank` in the group spanned by the axes (first axis major).
-  int64_t indexAlong(int64_t rank, const std::vector<int> &axisIndices) const;
-  // The ranks of the group that spans the axes and contains `rank`, ordered by indexAlong.
-  std::vector<int64_t> group(int64_t rank, const std::vector<int> &axisIndices) const;
-  // The index of the axis with this name, or -1.
-  int axisIndex(const std::string &name) const;
-  bool operator==(const Mesh &) const = default;
-};
 
 // The layout of one tensor. Axes are indices into Mesh::axes.
 struct Sharding {

@@ -154,18 +154,20 @@ void StrategyAttr::print(AsmPrinter &printer) const {
   printer << ", results = " << getResults() << ">";
 }
 
+static Mesh plainMesh(ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
+  Mesh mesh;
+  for (auto [name, size] : llvm::zip(names, sizes))
+    mesh.axes.push_back({name.str(), size});
+  return mesh;
+}
+
 // -- checks ---------------------------------------------------------------------------------------
 
 LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                ArrayRef<StringAttr> names, ArrayRef<int64_t> sizes) {
-  llvm::StringSet<> seen;
-  for (auto [name, size] : llvm::zip(names, sizes)) {
-    if (size < 1) // M1
-      return emitError() << "mesh axis " << name << " has " << size
-                         << " ranks, expected at least one";
-    if (!seen.insert(name.getValue()).second) // M2
-      return emitError() << "mesh axis " << name << " occurs twice";
-  }
+  Status valid = plainMesh(names, sizes).check(); // M1, M2
+  if (!valid)
+    return emitError() << valid.message();
   return success();
 }
 
@@ -215,12 +217,7 @@ MeshAttr cleave::mesh::toAttribute(const Mesh &mesh, MLIRContext *context) {
   return MeshAttr::get(context, names, sizes);
 }
 
-Mesh cleave::mesh::toMesh(MeshAttr attr) {
-  Mesh mesh;
-  for (auto [name, size] : llvm::zip(attr.getNames(), attr.getSizes()))
-    mesh.axes.push_back({name.str(), size});
-  return mesh;
-}
+Mesh cleave::mesh::toMesh(MeshAttr attr) { return plainMesh(attr.getNames(), attr.getSizes()); }
 
 ArrayAttr cleave::mesh::toAttribute(const std::vector<int> &axes, const Mesh &mesh,
                                     MLIRContext *context) {

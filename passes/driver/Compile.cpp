@@ -165,9 +165,10 @@ static Status takeMesh(Compilation &c) {
     return Status::userError("--ranks ", c.options.ranks, ": '", c.options.model,
                              "' is planned for ", mesh.ranks(),
                              " ranks; leave it out or start from an earlier phase");
-  if (!c.options.mesh.empty() && planner::parseMesh(c.options.mesh) != mesh)
-    return Status::userError("--mesh ", c.options.mesh, ": '", c.options.model, "' is planned for ",
-                             planner::str(mesh), "; leave it out or start from an earlier phase");
+  if (c.options.mesh && *c.options.mesh != mesh)
+    return Status::userError("--mesh ", c.options.mesh->str(), ": '", c.options.model,
+                             "' is planned for ", mesh.str(),
+                             "; leave it out or start from an earlier phase");
   c.options.ranks = mesh.ranks();
   return Status::ok();
 }

@@ -68,7 +68,7 @@ static std::string outcomeOf(const planner::TriedMesh &tried) {
 static void addMeshes(const planner::Plan &decided, plan::Plan &out) {
   for (const planner::TriedMesh &tried : decided.meshesTried) {
     plan::Decision &decision =
-        addDecision(out, planner::str(tried.mesh), "mesh", outcomeOf(tried), tried.note);
+        addDecision(out, tried.mesh.str(), "mesh", outcomeOf(tried), tried.note);
     decision.set_seconds(tried.seconds);
     decision.set_bytes(static_cast<uint64_t>(tried.bytes));
   }

@@ -83,9 +83,9 @@ private:
 } // namespace
 
 Result<LeastRanks> leastRanks(Variants &variants, CompileOptions options) {
-  if (!options.mesh.empty())
-    return Status::userError("--ranks least: --mesh ", options.mesh, " fixes the ranks; leave ",
-                             "one of both out");
+  if (options.mesh)
+    return Status::userError("--ranks least: --mesh ", options.mesh->str(),
+                             " fixes the ranks; leave ", "one of both out");
   CLEAVE_TRY_ASSIGN(int64_t nodeRanks, variants.nodeRanks());
   return RankSearch(variants, std::move(options), nodeRanks).run();
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "compiler/planner/choices/Budget.h"
+#include "runtime/base/Mesh.h"
 
 #include <cstdint>
 #include <map>
@@ -54,7 +55,7 @@ struct CompileOptions {
   bool leastRanks = false; // --ranks least: the planner chooses the fewest that suffice
   std::optional<planner::Budget> memory; // of one rank; nothing: what the cluster leaves it
   bool leastMemory = false; // --memory least: the smallest budget in which a plan is found
-  std::string mesh;         // AXIS=N,…; empty: the planner chooses
+  std::optional<Mesh> mesh; // none: the planner chooses
   std::string pin;          // recipe or file; empty: none
 
   std::string signKey; // PEM file of the private key that signs the plan; empty: no signature

@@ -10,6 +10,8 @@
 #include "passes/driver/IrFile.h"
 #include "passes/driver/Phases.h"
 #include "passes/driver/Record.h"
+#include "runtime/artifact/Enums.h"
+#include "runtime/artifact/Mesh.h"
 
 using namespace mlir;
 
@@ -69,10 +71,7 @@ Result<plan::Plan> planOfIr(const std::string &path) {
                              "cleave-compile --stop-after planned writes IR with decisions");
   const Mesh mesh = mesh::toMesh(attr);
   plan::Plan plan;
-  for (const MeshAxis &axis : mesh.axes) {
-    plan.add_mesh()->set_name(axis.name);
-    plan.mutable_mesh()->rbegin()->set_size(static_cast<uint32_t>(axis.size));
-  }
+  artifact::setMesh(mesh, plan);
   plan.set_optimizer(graph::optimizerOf(c.module()));
   plan.set_trains(!plan.optimizer().empty());
   addSource(c.module(), plan);

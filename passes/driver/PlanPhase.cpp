@@ -22,7 +22,7 @@ namespace cleave::driver {
 // --dump-phases: writes the planner's cost networks, which cleave-solve reads.
 static Status writeNetwork(const std::string &folder, const Mesh &mesh,
                            const solver::Problem &problem) {
-  std::string path = folder + "/network-" + planner::str(mesh) + ".json";
+  std::string path = folder + "/network-" + mesh.str() + ".json";
   return writeFile(path, solver::toJson(problem));
 }
 

@@ -56,8 +56,8 @@ Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
       const std::string layout = &pins == &layouts[0] ? "" : pins.name();
       const std::string recompute = &fate == &fates[0] ? "" : "full-recompute";
       const std::string comma = layout.empty() || recompute.empty() ? "" : ",";
-      quick.points.push_back({plan.seconds, plan.arenaBytes, planner::str(plan.mesh),
-                              concat(layout, comma, recompute)});
+      quick.points.push_back(
+          {plan.seconds, plan.arenaBytes, plan.mesh.str(), concat(layout, comma, recompute)});
       if (isFirst)
         quick.boundSeconds = plan.boundSeconds;
       if (isFirst && budget.holds(plan.arenaBytes))

@@ -12,7 +12,7 @@ namespace cleave::driver {
 struct QuickPoint {
   double seconds = 0; // per step
   int64_t bytes = 0;  // of one rank
-  std::string mesh;   // planner::str()
+  std::string mesh;   // Mesh::str()
   std::string pin;    // the recipes that it follows beside the user's pins; may be empty
 };
 

@@ -133,15 +133,15 @@ private:
     options.pin.clear();
     if (!options_.pin.empty())
       offer("no --pin", options);
-    options.mesh.clear();
-    if (!options_.mesh.empty())
+    options.mesh.reset();
+    if (options_.mesh)
       offer(options_.pin.empty() ? "no --mesh" : "no --mesh and no --pin", options);
   }
 
   void addRanks() {
     std::vector<OtherCount> changes;
     CompileOptions options = options_;
-    options.mesh.clear();
+    options.mesh.reset();
     for (size_t i = 0; i < kDoublings; ++i) {
       options.ranks *= 2;
       if (!variants_.budget(options)) // more than the cluster has

@@ -27,7 +27,7 @@ public:
 
 private:
   static std::string detailOf(const planner::Plan &plan) {
-    std::string text = concat("mesh ", planner::str(plan.mesh), ", ",
+    std::string text = concat("mesh ", plan.mesh.str(), ", ",
                               bytesText(static_cast<uint64_t>(plan.arenaBytes)), " per rank");
     if (!plan.repetitions.empty())
       text += concat(", ", plan.repetitions.size(), " ops again");
@@ -66,7 +66,7 @@ private:
 
   Status askRanks() {
     CompileOptions options = options_;
-    options.mesh.clear();
+    options.mesh.reset();
     for (int64_t ranks : {options_.ranks * 2, options_.ranks / 2}) {
       options.ranks = ranks;
       if (ranks > 0 && variants_.budget(options))
@@ -105,20 +105,20 @@ private:
 
   // The mesh with the fastest quick plan that fits, apart from that of the plan.
   Status askMesh() {
-    if (!options_.mesh.empty() || !options_.pin.empty())
+    if (options_.mesh || !options_.pin.empty())
       return Status::ok();
     std::optional<std::pair<double, CompileOptions>> best;
     for (const Mesh &mesh : planner::meshesToTry({.ranks = options_.ranks})) {
       if (planner::haveEqualSizes(mesh, plan_.mesh))
         continue;
       CompileOptions options = options_;
-      options.mesh = planner::str(mesh);
+      options.mesh = mesh;
       Result<QuickPlan> quick = variants_.quick(options);
       const QuickPoint *point = quick ? quick->within(plan_.budget) : nullptr;
       if (point && (!best || point->seconds < best->first))
         best.emplace(point->seconds, std::move(options));
     }
-    return best ? ask("--mesh " + best->second.mesh, best->second) : Status::ok();
+    return best ? ask("--mesh " + best->second.mesh->str(), best->second) : Status::ok();
   }
 
   Status askFreedom() {
@@ -126,8 +126,8 @@ private:
     options.pin.clear();
     if (!options_.pin.empty())
       CLEAVE_TRY(ask("no --pin", options));
-    options.mesh.clear();
-    if (!options_.mesh.empty())
+    options.mesh.reset();
+    if (options_.mesh)
       CLEAVE_TRY(ask(options_.pin.empty() ? "no --mesh" : "no --mesh and no --pin", options));
     return Status::ok();
   }

@@ -16,12 +16,7 @@ namespace cleave::shard {
 Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request,
                                                const cluster::Cluster &cluster) {
   planner::PlannerOptions options;
-  if (!request.mesh.empty()) {
-    options.mesh = planner::parseMesh(request.mesh);
-    if (!options.mesh)
-      return Status::userError("--mesh: found '", request.mesh,
-                               "', expected AXIS=N,..., for example dp=2,tp=2");
-  }
+  options.mesh = request.mesh;
   options.ranks = request.ranks.value_or(options.mesh ? options.mesh->ranks() : 1);
   options.nodeRanks = cluster.isCpu ? options.ranks : cluster.devicesPerNode;
   CLEAVE_TRY_ASSIGN(options.pins, planner::Pins::parse(request.pin).withContext("--pin"));
@@ -56,9 +51,12 @@ struct PlanPass : impl::PlanPassBase<PlanPass> {
 private:
   Status plan(func::FuncOp step, const planner::StepModel &model) {
     CLEAVE_TRY_ASSIGN(cluster::Cluster machine, cluster::findCluster(cluster));
-    PlanRequest request{.mesh = mesh, .pin = pin};
-    if (request.mesh.empty())
+    PlanRequest request{.pin = pin};
+    if (mesh.empty()) {
       request.ranks = ranks;
+    } else {
+      CLEAVE_TRY_ASSIGN(request.mesh, Mesh::parse(mesh).withContext("--mesh"));
+    }
     if (memory > 0)
       request.memory = int64_t(memory);
     CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(request, machine));

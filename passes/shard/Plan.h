@@ -1,4 +1,4 @@
-// Plan: the planner's options in the text forms that users write, and the pass that plans a step.
+// Plan: the planner's options from those of a command, and the pass that plans a step.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
@@ -10,11 +10,11 @@
 
 namespace cleave::shard {
 
-// Options as users write them (docs/interface.md).
+// Options of a command (docs/interface.md).
 struct PlanRequest {
   std::optional<int64_t> ranks;          // nothing: those of the mesh
   std::optional<planner::Budget> memory; // of one rank; nothing: what the cluster leaves it
-  std::string mesh;                      // AXIS=N,...; empty: the planner chooses
+  std::optional<Mesh> mesh;              // none: the planner chooses
   std::string pin;                       // recipe or file; empty: none
 };
 

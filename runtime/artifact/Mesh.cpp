@@ -15,22 +15,31 @@ uint32_t rankCount(const plan::Plan &plan) {
   return count;
 }
 
-static std::vector<int64_t> axisSizes(const plan::Plan &plan) {
-  std::vector<int64_t> sizes;
+Mesh meshOf(const plan::Plan &plan) {
+  Mesh mesh;
   for (const plan::MeshAxis &axis : plan.mesh())
-    sizes.push_back(axis.size());
-  return sizes;
+    mesh.axes.push_back({axis.name(), axis.size()});
+  return mesh;
+}
+
+void setMesh(const Mesh &mesh, plan::Plan &plan) {
+  plan.clear_mesh();
+  for (const MeshAxis &axis : mesh.axes) {
+    plan::MeshAxis *out = plan.add_mesh();
+    out->set_name(axis.name);
+    out->set_size(static_cast<uint32_t>(axis.size));
+  }
 }
 
 std::vector<uint32_t> coordinatesOf(const plan::Plan &plan, uint32_t rank) {
-  std::vector<int64_t> coordinates = meshCoordinates(axisSizes(plan), rank);
+  std::vector<int64_t> coordinates = meshCoordinates(meshOf(plan).sizes(), rank);
   return {coordinates.begin(), coordinates.end()};
 }
 
 std::vector<uint32_t> groupOf(const plan::Plan &plan, uint32_t rank,
                               std::span<const uint32_t> axes) {
   std::vector<int64_t> group =
-      meshGroup(axisSizes(plan), std::vector<int64_t>(axes.begin(), axes.end()), rank);
+      meshGroup(meshOf(plan).sizes(), std::vector<int64_t>(axes.begin(), axes.end()), rank);
   return {group.begin(), group.end()};
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
+#include "runtime/base/Mesh.h"
 
 #include <cstdint>
 #include <span>
@@ -11,6 +12,10 @@
 #include <vector>
 
 namespace cleave::artifact {
+
+// The plan's mesh, and its inverse.
+Mesh meshOf(const plan::Plan &plan);
+void setMesh(const Mesh &mesh, plan::Plan &plan);
 
 // The number of ranks of the plan: the product of the sizes of its mesh axes.
 uint32_t rankCount(const plan::Plan &plan);

@@ -20,13 +20,6 @@
 namespace cleave::executor {
 namespace {
 
-std::vector<int64_t> meshSizes(const plan::Plan &plan) {
-  std::vector<int64_t> sizes;
-  for (const plan::MeshAxis &axis : plan.mesh())
-    sizes.push_back(axis.size());
-  return sizes;
-}
-
 std::vector<int64_t> shapeOf(const plan::Tensor &tensor) {
   return {tensor.shape().begin(), tensor.shape().end()};
 }
@@ -169,14 +162,15 @@ public:
       std::vector<int> axes;
       for (const plan::DimSharding &dim : tensor.sharding())
         axes.insert(axes.end(), dim.axes().begin(), dim.axes().end());
-      slices.push_back({.name = tensor.name(),
-                        .dtype = static_cast<DType>(tensor.dtype()),
-                        .globalShape = shapeOf(tensor),
-                        .offset = block.begin,
-                        .blockShape = block.shape,
-                        .data = arenas_.address(buffer),
-                        .read = readerOf(buffer),
-                        .owned = checkpoint::ownsSlice(meshSizes(plan_), axes, int(rank_))});
+      slices.push_back(
+          {.name = tensor.name(),
+           .dtype = static_cast<DType>(tensor.dtype()),
+           .globalShape = shapeOf(tensor),
+           .offset = block.begin,
+           .blockShape = block.shape,
+           .data = arenas_.address(buffer),
+           .read = readerOf(buffer),
+           .owned = checkpoint::ownsSlice(artifact::meshOf(plan_).sizes(), axes, int(rank_))});
     }
     return slices;
   }
@@ -295,7 +289,8 @@ private:
             lists.emplace(instruction.collective().axes().begin(),
                           instruction.collective().axes().end());
     CLEAVE_TRY_ASSIGN(devices_, comm::connectDevices(world_, *device_, options_.communication));
-    CLEAVE_TRY_ASSIGN(groups_, comm::makeDeviceGroups(*devices_, world_.rank(), meshSizes(plan_),
+    CLEAVE_TRY_ASSIGN(groups_, comm::makeDeviceGroups(*devices_, world_.rank(),
+                                                      artifact::meshOf(plan_).sizes(),
                                                       {lists.begin(), lists.end()}));
     return Status::ok();
   }

@@ -29,7 +29,7 @@ static void oneOption(const std::string &text) {
       std::vector<std::string> used;
       mustBeTheirs(frontend::sizesOf(*input, {{"batch", 8}}, keepsSymbols, used).status());
     }
-  (void)planner::parseMesh(text);
+  (void)Mesh::parse(text);
   polynomial(text);
 }
 

@@ -58,7 +58,7 @@ static void printDecision(const planner::Plan &plan) {
     return;
   for (const planner::TriedMesh &mesh : plan.meshesTried)
     std::cerr << "mesh: " << planner::text(mesh) << "\n";
-  std::cerr << "plan: mesh " << planner::str(plan.mesh) << ", " << secondsText(plan.seconds)
+  std::cerr << "plan: mesh " << plan.mesh.str() << ", " << secondsText(plan.seconds)
             << " per step, at least " << secondsText(plan.boundSeconds) << " on any plan: gap "
             << percentText(plan.gap) << "; " << bytesText(plan.peakBytes)
             << (plan.budget.isLimited() ? " of " + bytesText(plan.budget.bytes()) : "")

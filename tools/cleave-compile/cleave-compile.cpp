@@ -22,6 +22,7 @@ struct Typed {
   tools::TypedModelOptions model;
   std::optional<std::string> memory;
   std::string ranks = "1";
+  std::string mesh;
 };
 } // namespace
 
@@ -54,7 +55,7 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
          "plan is found; default: from the cluster file")
       ->group("Plan")
       ->type_name("BYTES|least");
-  app.add_option("--mesh", options.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
+  app.add_option("--mesh", typed.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
   app.add_option("--pin", options.pin,
                  "recipes (dp, zero1, zero2, zero3, fsdp, hsdp, megatron; full-recompute, "
@@ -123,6 +124,9 @@ static Status check(const Typed &typed, CompileOptions &options) {
       return Status::userError("--memory: found '", *typed.memory,
                                "', expected an amount above 0, or least");
     options.memory = static_cast<int64_t>(bytes);
+  }
+  if (!typed.mesh.empty()) {
+    CLEAVE_TRY_ASSIGN(options.mesh, Mesh::parse(typed.mesh).withContext("--mesh"));
   }
   options.leastRanks = typed.ranks == "least";
   if (options.leastMemory && (options.leastRanks || options.microBatch == "auto"))

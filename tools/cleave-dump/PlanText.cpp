@@ -66,10 +66,7 @@ std::string axesText(const plan::Plan &plan, const RepeatedField<uint32_t> &axes
 }
 
 std::string meshText(const plan::Plan &plan) {
-  std::string result;
-  for (const plan::MeshAxis &axis : plan.mesh())
-    result += concat(result.empty() ? "" : " x ", axis.name(), '=', axis.size());
-  return result.empty() ? "one rank" : result;
+  return plan.mesh().empty() ? "one rank" : artifact::meshOf(plan).str();
 }
 
 std::string layoutText(const plan::Plan &plan, const plan::Tensor &tensor) {

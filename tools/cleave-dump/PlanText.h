@@ -23,7 +23,7 @@ std::string titled(const std::string &text);
 // The text in lines of that width, each behind `indent` blanks.
 std::string paragraph(const std::string &text, size_t indent);
 
-// `gpt.plan: training of gpt.onnx on 4 ranks, mesh dp=2 x tp=2`.
+// `gpt.plan: training of gpt.onnx on 4 ranks, mesh dp=2,tp=2`.
 std::string titleOf(const plan::Plan &plan, const std::string &path);
 
 // `parameter`, `device`, `sum`, …
@@ -37,7 +37,7 @@ std::string shapeText(const google::protobuf::RepeatedField<int64_t> &shape);
 // `dp+tp`; `-` without axes.
 std::string axesText(const plan::Plan &plan, const google::protobuf::RepeatedField<uint32_t> &axes);
 
-// `dp=2 x tp=4`; `one rank` for a mesh without axes.
+// `dp=2,tp=4`; `one rank` for a mesh without axes.
 std::string meshText(const plan::Plan &plan);
 
 // `[dp, _]`: the mesh axes that each dim of the tensor is split over.

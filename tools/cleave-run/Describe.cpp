@@ -24,14 +24,6 @@ void append(std::string &text, const std::string &part, const char *separator = 
   text += (text.empty() ? "" : separator) + part;
 }
 
-// `dp 2, tp 2`.
-std::string meshText(const plan::Plan &plan) {
-  std::string text;
-  for (const plan::MeshAxis &axis : plan.mesh())
-    append(text, concat(axis.name(), ' ', axis.size()));
-  return text;
-}
-
 std::string counted(size_t count, const std::string &noun) {
   return concat(count, ' ', noun, count == 1 ? "" : "s");
 }
@@ -48,7 +40,8 @@ size_t instructionsIn(const plan::Program &program) {
 
 std::string runLine(const plan::Plan &plan, int ranks, int threads,
                     const executor::Executor &executor) {
-  std::string who = concat(ranks, " ranks (", meshText(plan), ") over ", executor.communication());
+  std::string who =
+      concat(ranks, " ranks (", artifact::meshOf(plan).str(), ") over ", executor.communication());
   if (ranks == 1)
     who = "1 rank";
   std::string where = concat(", ", counted(size_t(threads), "thread"), " each");
@@ -59,7 +52,7 @@ std::string runLine(const plan::Plan &plan, int ranks, int threads,
 
 std::string planLine(const plan::Plan &plan, const std::string &path) {
   std::string text = concat("plan '", path, "': ");
-  if (std::string mesh = meshText(plan); !mesh.empty())
+  if (std::string mesh = artifact::meshOf(plan).str(); !mesh.empty())
     text += "mesh " + mesh + "; ";
   text += counted(instructionsIn(artifact::stepOf(plan, 0)), "instruction") + " a step";
   if (const plan::Program *evaluation = artifact::findProgram(plan, plan::Program::EVALUATION, 0))

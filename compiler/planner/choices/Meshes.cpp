@@ -1,44 +1,8 @@
 #include "compiler/planner/choices/Meshes.h"
 
-#include "runtime/base/Concat.h"
-
 #include <algorithm>
-#include <charconv>
 
 namespace cleave::planner {
-
-std::string axesText(const std::vector<int> &axes, const Mesh &mesh) {
-  std::string text;
-  for (int axis : axes)
-    text += (text.empty() ? "" : "+") + mesh.axes[axis].name;
-  return text;
-}
-
-std::string str(const Mesh &mesh) {
-  std::string text;
-  for (const MeshAxis &axis : mesh.axes)
-    text += concat(text.empty() ? "" : ",", axis.name, "=", axis.size);
-  return text;
-}
-
-std::optional<Mesh> parseMesh(const std::string &text) {
-  Mesh mesh;
-  for (size_t at = 0; at <= text.size();) {
-    size_t end = std::min(text.find(',', at), text.size());
-    std::string part = text.substr(at, end - at);
-    size_t equals = part.find('=');
-    if (equals == std::string::npos || equals == 0)
-      return std::nullopt;
-    MeshAxis axis{part.substr(0, equals), 0};
-    const char *last = part.data() + part.size();
-    auto [stop, error] = std::from_chars(part.data() + equals + 1, last, axis.size);
-    if (error != std::errc() || stop != last || axis.size < 1 || mesh.axisIndex(axis.name) >= 0)
-      return std::nullopt;
-    mesh.axes.push_back(std::move(axis));
-    at = end + 1;
-  }
-  return mesh;
-}
 
 std::vector<Mesh> candidateMeshes(int64_t ranks, const char *first, const char *second) {
   std::vector<Mesh> meshes = {Mesh{{{first, ranks}}}};

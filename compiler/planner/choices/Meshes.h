@@ -1,4 +1,4 @@
-// Meshes: the meshes that the planner tries, coarser forms of a mesh, and meshes as text.
+// Meshes: the meshes that the planner tries, and coarser forms of a mesh.
 //
 // An axis of a mesh can be cut into parts, which follow each other in its place: ranks keep their
 // numbers. Whatever a plan does with the axis, a plan on the finer mesh can do with all parts
@@ -7,19 +7,9 @@
 
 #include "dialects/interfaces/Sharding.h"
 
-#include <optional>
-#include <string>
 #include <vector>
 
 namespace cleave::planner {
-
-// `dp+tp`: the names of the axes with these indices.
-std::string axesText(const std::vector<int> &axes, const Mesh &mesh);
-
-// `dp=2,tp=2`
-std::string str(const Mesh &mesh);
-// The inverse; empty if the text is malformed.
-std::optional<Mesh> parseMesh(const std::string &text);
 
 // The meshes that are tried for a number of ranks: one axis, and all products of two axes. Unless
 // pins give names, they are called `x` and `y`: an axis means something once a plan is chosen

@@ -456,7 +456,7 @@ Result<PlanProblem> ProblemBuilder::build(const Listing &listing) {
   for (const solver::Node &node : problem.network.nodes)
     if (node.choices.empty())
       return Status::infeasible("no way is left to place ", node.name, " on the mesh ",
-                                str(costs_.mesh()),
+                                costs_.mesh().str(),
                                 pins_.name().empty() ? "" : " under the pins of ", pins_.name());
   return problem;
 }

@@ -18,10 +18,10 @@ static std::string opText(const Op &op, const OpChoice &choice, const Mesh &mesh
       const std::string letter(1, static_cast<char>('a' + f % 26));
       splits += concat(splits.empty() ? "" : ", ",
                        uses ? concat(name((*uses)[f]), " (", letter, ")") : letter, " over ",
-                       axesText(choice.factors[f], mesh));
+                       mesh.axesText(choice.factors[f]));
     }
   if (!choice.partial.empty())
-    splits += (splits.empty() ? "" : ", ") + ("sums over " + axesText(choice.partial, mesh));
+    splits += (splits.empty() ? "" : ", ") + ("sums over " + mesh.axesText(choice.partial));
   std::string text = (splits.empty() ? "not split" : splits) + " in " + op.rule.str();
   if (!choice.results.empty())
     text += "; gives " + choice.results[0].str(mesh);

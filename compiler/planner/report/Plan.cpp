@@ -15,7 +15,7 @@ std::string comparisonText(const Reason &reason) {
 }
 
 std::string text(const TriedMesh &tried) {
-  std::string text = str(tried.mesh) + ":";
+  std::string text = tried.mesh.str() + ":";
   if (tried.seconds > 0)
     text += (tried.isPlanned ? " " : " at least ") + secondsText(tried.seconds);
   if (!tried.note.empty())
@@ -75,7 +75,7 @@ static Json copiesJson(const Plan &plan, const StepModel &model) {
 
 std::string toJson(const Plan &plan, const StepModel &model) {
   Json root;
-  root["mesh"] = str(plan.mesh);
+  root["mesh"] = plan.mesh.str();
   root["pin"] = plan.pin;
   root["predicted"] = {
       {"step_seconds", plan.seconds},

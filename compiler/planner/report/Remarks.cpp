@@ -43,7 +43,7 @@ private:
     if (plan_.meshesTried.size() == 1)
       remarks_.push_back({"mesh", concat("the only mesh tried: ", tried)});
     else
-      remarks_.push_back({"mesh", concat(str(plan_.mesh), " chosen out of ",
+      remarks_.push_back({"mesh", concat(plan_.mesh.str(), " chosen out of ",
                                          plan_.meshesTried.size(), ": ", tried)});
   }
 
@@ -155,7 +155,7 @@ private:
 
   // `all_gather over dp of 1.00 MiB (12.3 us)`
   std::string stepText(const cost::ReshardStep &step) const {
-    return concat(step.name(), " over ", axesText(step.axes, plan_.mesh), " of ",
+    return concat(step.name(), " over ", plan_.mesh.axesText(step.axes), " of ",
                   bytesText(static_cast<uint64_t>(step.bytes)), " (", secondsText(step.seconds),
                   ")");
   }

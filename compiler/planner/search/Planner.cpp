@@ -94,7 +94,7 @@ static Status checkOptions(const StepModel &model, const PlannerOptions &options
     return Status::userError("a plan needs at least one rank, found ", options.ranks);
   for (const Mesh &mesh : meshesToTry(options)) {
     if (mesh.ranks() != options.ranks)
-      return Status::userError("the mesh ", str(mesh), " has ", mesh.ranks(), " ranks, but ",
+      return Status::userError("the mesh ", mesh.str(), " has ", mesh.ranks(), " ranks, but ",
                                options.ranks, " were asked for: make --mesh and --ranks agree");
     CLEAVE_TRY(options.pins.check(model, mesh));
   }
@@ -425,7 +425,7 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
                            .seconds = best.seconds,
                            .bytes = best.memory.arena,
                            .note = "chosen, with axes together as in " +
-                                   str(joinedMesh(plan.mesh, best.candidate->parts))};
+                                   joinedMesh(plan.mesh, best.candidate->parts).str()};
   plan.gap = plan.seconds > 0 ? (plan.seconds - plan.boundSeconds) / plan.seconds : 0;
   plan.unlistedChoices = target.others;
   plan.peakBytes = best.memory.peak;

@@ -135,11 +135,11 @@ private:
     driver::CompileOptions options = compilation_.options;
     options.model = model.path;
     options.output = output.path;
-    options.mesh = spec.mesh;
+    options.mesh = *Mesh::parse(spec.mesh);
     options.pin = spec.pin;
     if (spec.memory > 0)
       options.memory = static_cast<int64_t>(spec.memory);
-    options.ranks = planner::parseMesh(spec.mesh)->ranks();
+    options.ranks = Mesh::parse(spec.mesh)->ranks();
     options.startFrom = "primitive";
     std::string from = text;
     if (spec.random) {
@@ -191,8 +191,7 @@ private:
     Result<cluster::Cluster> shared = cluster::forRanks(*cluster, ranks);
     CLEAVE_TRY(shared.status());
     std::mt19937 random(static_cast<uint32_t>(spec.random));
-    shard::annotate(step,
-                    test::randomPlan(*model, *shared, *planner::parseMesh(spec.mesh), random));
+    shard::annotate(step, test::randomPlan(*model, *shared, *Mesh::parse(spec.mesh), random));
     return printed(*module);
   }
 

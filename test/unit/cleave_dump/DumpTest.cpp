@@ -45,7 +45,7 @@ TEST_CASE("the bound of a step that overlaps is one without overlap") {
 TEST_CASE("the summary says what was decided, why, and what it costs") {
   std::string text = squeezed(dump::summary(smallPlan(), "out/two.plan"));
   for (const char *line :
-       {"two.plan: training of two.onnx on 4 ranks, mesh dp=2 x tp=2\n",
+       {"two.plan: training of two.onnx on 4 ranks, mesh dp=2,tp=2\n",
         "step 44.0 us: compute 14.0 us, communication 30.0 us (predicted for local-cpu)\n",
         "bound no plan takes less than 40.0 us; this one takes 44.2 us in the planner's model: "
         "gap 9.1 %\n",
@@ -73,7 +73,7 @@ TEST_CASE("the short form has about ten lines, none wider than the terminal") {
   }
   const std::string wide = dump::brief(plan, "out/two.plan"), text = squeezed(wide);
   for (const char *line :
-       {"two.plan: training of two.onnx on 4 ranks, mesh dp=2 x tp=2\n",
+       {"two.plan: training of two.onnx on 4 ranks, mesh dp=2,tp=2\n",
         "speed 364k samples/s, MFU 10.0 %\n",
         "dp=2 splits batch in 100.0 % of the FLOPs of products\n",
         "meshes 2 tried; the next best, dp=4, takes at least 50.0 us\n", "device cpu\n"})
@@ -263,7 +263,7 @@ TEST_CASE("the difference of two plans folds blocks and sorts by the share of th
   const std::string text = squeezed(dump::diffView(smallPlan(), "a.plan", after, "b.plan"));
   INFO(text);
   for (const char *line :
-       {"step 44.0 us 28.0 us -36.4 %\n", "mesh dp=2 x tp=2 dp=2 x tp=2\n",
+       {"step 44.0 us 28.0 us -36.4 %\n", "mesh dp=2,tp=2 dp=2,tp=2\n",
         // 2 micro-batches: 20 us less beside 4 us more
         "sum (all-reduce over dp) 30.0 us 10.0 us -20.0 us 83.3 %\n",
         "h.{0,1}.product (matmul) 8.00 us 12.0 us +4.00 us 16.7 %\n",

@@ -69,7 +69,7 @@ CompileOptions changed(CompileOptions options, const std::string &change) {
     else if (option == "--micro-batch")
       options.microBatch = value;
     else if (option == "--mesh")
-      options.mesh = value;
+      options.mesh = *Mesh::parse(value);
     else if (option == "--pin")
       options.pin = value;
     else

@@ -42,7 +42,7 @@ class Enumeration {
 public:
   Enumeration(const ModelCase &model, int64_t ranks, const std::string &mesh)
       : file_(model), compilation_(optionsOf(file_.path(), model, {ranks})),
-        mesh_(*parseMesh(mesh)) {
+        mesh_(*Mesh::parse(mesh)) {
     REQUIRE(driver::compileTo(compilation_, "primitive").isOk());
     shared_ = *cluster::forRanks(*cluster::findCluster("h100-node"), ranks);
     model_ = modelOf(compilation_.module());

@@ -23,7 +23,7 @@ constexpr double kLeastModelled = 0.97, kMostModelled = 1.01;
 
 void print(const ModelCase &model, const Split &split, const Compilation &c, double ratio) {
   std::cout << std::left << std::setw(24) << model.name << " " << split.ranks << " ranks "
-            << std::setw(10) << planner::str(c.decided.mesh) << " accumulate " << split.accumulate
+            << std::setw(10) << c.decided.mesh.str() << " accumulate " << split.accumulate
             << ": planned " << c.decided.peakBytes << ", arena's peak " << c.peakBytes << ", arena "
             << c.arenaBytes << " ("
             << static_cast<double>(c.arenaBytes) / static_cast<double>(c.peakBytes) << "), network "
@@ -166,7 +166,7 @@ TEST_CASE("the same for larger models under pins") {
 
 TEST_CASE("a refusal tells whether buffers found no places in the budget") {
   planner::Plan plan;
-  plan.mesh = *planner::parseMesh("dp=2");
+  plan.mesh = *Mesh::parse("dp=2");
   plan.atPeak = {{"a", 600}, {"b", 300}};
   plan.peakBytes = 1000;
   const std::string text = driver::refusalText(plan, 1024, 1000);

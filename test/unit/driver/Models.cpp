@@ -93,7 +93,8 @@ driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model
   options.cluster = "h100-node";
   options.device = "cpu";
   options.ranks = split.ranks;
-  options.mesh = split.mesh;
+  if (!split.mesh.empty())
+    options.mesh = *Mesh::parse(split.mesh);
   options.accumulate = split.accumulate;
   options.pin = split.pin;
   return options;

@@ -83,7 +83,7 @@ std::optional<Found> planWith(driver::CompileOptions options) {
 // The seconds of a plan without a limit of memory, on a mesh.
 double secondsOn(const ModelFile &file, const ModelCase &model, const std::string &mesh) {
   driver::CompileOptions options =
-      optionsOf(file.path(), model, {planner::parseMesh(mesh)->ranks(), mesh});
+      optionsOf(file.path(), model, {Mesh::parse(mesh)->ranks(), mesh});
   options.memory = kEnough;
   const std::optional<Found> found = planWith(options);
   REQUIRE(found);
@@ -101,13 +101,13 @@ void checkMeshes(const ModelCase &model, const std::vector<std::string> &meshes)
   };
   std::map<std::vector<int64_t>, double> seconds;
   for (const std::string &mesh : meshes)
-    seconds[sizesOf(*planner::parseMesh(mesh))] = secondsOn(file, model, mesh);
+    seconds[sizesOf(*Mesh::parse(mesh))] = secondsOn(file, model, mesh);
   int compared = 0;
   for (const std::string &mesh : meshes)
-    for (const planner::CoarserMesh &coarser : planner::coarserMeshes(*planner::parseMesh(mesh)))
+    for (const planner::CoarserMesh &coarser : planner::coarserMeshes(*Mesh::parse(mesh)))
       if (const auto coarse = seconds.find(sizesOf(coarser.mesh)); coarse != seconds.end()) {
-        INFO(model.name << " on " << mesh << " and on " << planner::str(coarser.mesh));
-        CHECK(seconds[sizesOf(*planner::parseMesh(mesh))] <= coarse->second * kEqual);
+        INFO(model.name << " on " << mesh << " and on " << coarser.mesh.str());
+        CHECK(seconds[sizesOf(*Mesh::parse(mesh))] <= coarse->second * kEqual);
         ++compared;
       }
   CHECK(compared > 0);

@@ -34,7 +34,7 @@ double secondsOfProgram(driver::Compilation &c) {
 
 void print(const ModelCase &model, const Split &split, const planner::Plan &plan, double program) {
   std::printf("%-22s %2d ranks %-10s x%d %-8s planned %10.4f ms, program %10.4f ms, %+6.2f %%\n",
-              model.name.c_str(), static_cast<int>(split.ranks), planner::str(plan.mesh).c_str(),
+              model.name.c_str(), static_cast<int>(split.ranks), plan.mesh.str().c_str(),
               static_cast<int>(split.accumulate), split.pin.c_str(), plan.seconds * 1e3,
               program * 1e3, 100 * (program / plan.seconds - 1));
   std::fflush(stdout);

@@ -1,4 +1,4 @@
-// Coordinates of ranks in a mesh, and the blocks of even and uneven tensors.
+// The blocks of even and uneven tensors.
 #include "dialects/interfaces/Sharding.h"
 
 #include <catch2/catch.hpp>
@@ -8,30 +8,6 @@
 using namespace cleave;
 
 static const Mesh threeAxes{{{"dp", 2}, {"tp", 3}, {"pp", 2}}};
-
-TEST_CASE("a rank's coordinates count the first axis as major") {
-  CHECK(threeAxes.ranks() == 12);
-  CHECK(threeAxes.coordinates(0) == std::vector<int64_t>{0, 0, 0});
-  CHECK(threeAxes.coordinates(11) == std::vector<int64_t>{1, 2, 1});
-  CHECK(threeAxes.coordinates(8) == std::vector<int64_t>{1, 1, 0});
-  CHECK(threeAxes.axisIndex("pp") == 2);
-  CHECK(threeAxes.axisIndex("ep") == -1);
-  CHECK(Mesh().ranks() == 1);
-}
-
-TEST_CASE("a group holds the ranks that differ only along its axes, in the order of their index") {
-  CHECK(threeAxes.group(8, {1}) == std::vector<int64_t>{6, 8, 10});
-  CHECK(threeAxes.group(8, {0, 2}) == std::vector<int64_t>{2, 3, 8, 9});
-  CHECK(threeAxes.group(8, {2, 0}) == std::vector<int64_t>{2, 8, 3, 9});
-  CHECK(threeAxes.group(8, {}) == std::vector<int64_t>{8});
-  for (const std::vector<int> &axes : {std::vector<int>{1}, {2, 0}, {0, 1, 2}}) {
-    for (int64_t rank = 0; rank < threeAxes.ranks(); ++rank) {
-      std::vector<int64_t> group = threeAxes.group(rank, axes);
-      CHECK(static_cast<int64_t>(group.size()) == threeAxes.ranksAlong(axes));
-      CHECK(group[threeAxes.indexAlong(rank, axes)] == rank);
-    }
-  }
-}
 
 TEST_CASE("the blocks of a dim cover it once, uneven or not") {
   for (int64_t size : {1, 6, 7, 12, 13, 50257}) {

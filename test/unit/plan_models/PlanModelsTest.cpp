@@ -115,7 +115,7 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
   options.ranks = ranks;
   options.pins = *planner::Pins::parse(pin);
   if (!mesh.empty())
-    options.mesh = planner::parseMesh(mesh);
+    options.mesh = *Mesh::parse(mesh);
   auto cluster = cluster::findCluster("h100-node");
   auto plan = planner::planStep(*plain, *cluster, options);
   INFO(file << " batch " << batch << " on " << ranks << " ranks, pin " << pin);
@@ -124,7 +124,7 @@ void checkModel(const std::string &file, int64_t batch, int64_t ranks, const std
   std::chrono::duration<double> spent = std::chrono::steady_clock::now() - begin;
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << file << " batch " << batch << " ranks " << ranks << " pin " << pin << " mesh "
-              << planner::str(plan->mesh) << ": ops " << plain->ops.size() << " planned in "
+              << plan->mesh.str() << ": ops " << plain->ops.size() << " planned in "
               << spent.count() << " s (solve " << plan->solveSeconds << "), " << plan->seconds
               << " s, gap " << plan->gap << ", peak " << plan->peakBytes << std::endl;
   shard::annotate(model.step(), *plan);
@@ -191,6 +191,6 @@ TEST_CASE("every exported model under every recipe and on other meshes", "[.swee
       for (const char *pin : {"", "dp", "zero1", "zero2", "zero3", "megatron"}) {
         const std::string mesh = meshes[turn++ % meshes.size()];
         checkModel(std::string(model) + "." + exporter + ".onnx", 5 + turn % 3,
-                   planner::parseMesh(mesh)->ranks(), pin, mesh);
+                   Mesh::parse(mesh)->ranks(), pin, mesh);
       }
 }

@@ -39,7 +39,7 @@ public:
     const bool hasThreeAxes = seed % (isLarge ? 2 : 20) == 0;
     const char *mesh = hasThreeAxes ? pick({"a=2,b=2,c=2", "a=3,b=2,c=2", "a=2,b=2,c=4"})
                                     : pick({"a=2,b=2", "a=4,b=2", "a=2,b=3", "a=8,b=4"});
-    options_.mesh = parseMesh(mesh);
+    options_.mesh = *Mesh::parse(mesh);
     options_.ranks = options_.mesh->ranks();
     options_.budget = int64_t(1) << 50;
     cluster_ = *cluster::findCluster(pick({"h100-node", "rtx3090-node"}));

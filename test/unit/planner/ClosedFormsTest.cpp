@@ -53,7 +53,7 @@ static std::pair<double, double> columnsAndRows(int64_t m, int64_t n) {
               "%y = graph.dot_general %x, %w batch [] x [] contract [1] x [0] : " +
               shape(m, k) + ", " + shape(k, n) + " -> " + shape(m, n) +
               "\nreturn %y : " + shape(m, n) + "\n}");
-  const Mesh mesh = *parseMesh("a=4");
+  const Mesh mesh = *Mesh::parse("a=4");
   const cluster::Cluster machine = plainCluster(1e9, 1e-6, 1e6);
   Costs costs(model, machine, mesh);
   const Sharding rows{{{0}, {}}, {}, {}}, columns{{{}, {0}}, {}, {}};

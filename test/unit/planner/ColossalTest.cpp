@@ -59,7 +59,7 @@ func.func @step(%x: tensor<64x64xf32> {graph.role = "input", graph.name = "x"},
     : tensor<64x64xf32>, tensor<64x64xf32> -> tensor<64x64xf32>
   return %y : tensor<64x64xf32>
 })");
-  const Mesh mesh = *parseMesh("a=2,b=2");
+  const Mesh mesh = *Mesh::parse("a=2,b=2");
   std::set<std::vector<Sharding>> ours; // layouts of the operands
   for (const OpChoice &choice : enumerateOp(model.ops[0], model, mesh))
     ours.insert(choice.operands);
@@ -91,7 +91,7 @@ func.func @step(%x: tensor<4x16x8xf32> {graph.role = "input", graph.name = "x"},
 })");
   // Of x: batch, i, k; of y: batch, k, j.
   std::set<std::vector<std::vector<int>>> ours; // axes of b, i, j, k
-  const Mesh mesh = *parseMesh("a=2,b=2");
+  const Mesh mesh = *Mesh::parse("a=2,b=2");
   for (const OpChoice &choice : enumerateOp(model.ops[0], model, mesh))
     ours.insert({choice.operands[0].dims[0], choice.operands[0].dims[1], choice.operands[1].dims[2],
                  choice.operands[0].dims[2]});
@@ -121,7 +121,7 @@ using Layouts = std::vector<std::vector<std::vector<int>>>; // per operand and d
 std::set<Layouts> operandLayouts(const std::string &text) {
   StepModel model = modelOf(text);
   std::set<Layouts> all;
-  for (const OpChoice &choice : enumerateOp(model.ops[0], model, *parseMesh("a=2,b=2"))) {
+  for (const OpChoice &choice : enumerateOp(model.ops[0], model, *Mesh::parse("a=2,b=2"))) {
     Layouts layouts;
     for (const Sharding &operand : choice.operands)
       layouts.push_back(operand.dims);
@@ -243,7 +243,7 @@ std::string oneOp(const std::string &op, const std::string &shape) {
 std::set<Layouts> layoutsFromTo(const std::string &text) {
   StepModel model = modelOf(text);
   std::set<Layouts> all;
-  for (const OpChoice &choice : enumerateOp(model.ops[0], model, *parseMesh("a=2,b=2")))
+  for (const OpChoice &choice : enumerateOp(model.ops[0], model, *Mesh::parse("a=2,b=2")))
     if (choice.natural[0].partial.empty())
       all.insert({choice.operands[0].dims, choice.natural[0].dims});
   return all;
@@ -368,7 +368,7 @@ bool runsIn(const Op &op, const StepModel &model, const Layouts::value_type &lay
     }
     return true;
   };
-  const std::vector<OpChoice> choices = enumerateOp(op, model, *parseMesh("a=2,b=2"));
+  const std::vector<OpChoice> choices = enumerateOp(op, model, *Mesh::parse("a=2,b=2"));
   return std::any_of(choices.begin(), choices.end(), [&](const OpChoice &choice) {
     return matches(op.operands, choice.operands) && matches(op.results, choice.natural);
   });
@@ -413,7 +413,7 @@ func.func @step(%x: tensor<4x16x64x64xf32> {graph.role = "input", graph.name = "
 
 TEST_CASE("the weight of a convolution has every layout of Colossal-Auto") {
   StepModel model = modelOf(kConvolution);
-  const Mesh mesh = *parseMesh("a=2,b=2");
+  const Mesh mesh = *Mesh::parse("a=2,b=2");
   std::vector<Sharding> wanted;
   for (const OpChoice &choice : enumerateOp(model.ops[0], model, mesh))
     wanted.push_back(choice.operands[1]);

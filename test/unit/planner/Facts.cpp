@@ -43,7 +43,7 @@ cluster::Cluster plainCluster(double flops, double latency, double bandwidth) {
 planner::Plan planOn(const planner::StepModel &model, const cluster::Cluster &cluster,
                      const std::string &mesh, const planner::Pins &pins) {
   planner::PlannerOptions options;
-  options.mesh = planner::parseMesh(mesh);
+  options.mesh = *Mesh::parse(mesh);
   options.ranks = options.mesh->ranks();
   options.pins = pins;
   Result<planner::Plan> plan = planStep(model, cluster, options);

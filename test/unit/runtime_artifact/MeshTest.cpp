@@ -14,6 +14,14 @@ static plan::Plan twoByThree() {
   return plan;
 }
 
+TEST_CASE("a plan keeps the mesh") {
+  const Mesh mesh = meshOf(twoByThree());
+  CHECK(mesh.str() == "dp=2,tp=3");
+  plan::Plan plan = twoByThree();
+  setMesh(Mesh{{{"a", 4}}}, plan);
+  CHECK(meshOf(plan).str() == "a=4");
+}
+
 TEST_CASE("the first mesh axis is major in the rank") {
   plan::Plan plan = twoByThree();
   CHECK(rankCount(plan) == 6);

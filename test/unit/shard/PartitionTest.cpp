@@ -45,7 +45,7 @@ void checkPlan(const Program &program, const Mesh &mesh, unsigned seed) {
   REQUIRE(mlir::succeeded(model));
   shard::annotate(step, randomPlan(*model, *cluster, mesh, random));
   std::string annotated = text.str();
-  INFO(program.name << " on " << planner::str(mesh) << ", seed " << seed << "\n" << annotated);
+  INFO(program.name << " on " << mesh.str() << ", seed " << seed << "\n" << annotated);
   REQUIRE(mlir::succeeded(shard::partition(step, *cluster)));
   INFO(text.str() << text.diagnostics);
   REQUIRE(mlir::succeeded(mlir::verify(text.module())));

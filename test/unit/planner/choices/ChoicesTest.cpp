@@ -38,7 +38,7 @@ std::set<FactorAxes> validSplits(const Op &op, const Mesh &mesh) {
 } // namespace
 
 TEST_CASE("every valid split of an op is a choice, and no other is") {
-  const Mesh mesh = *parseMesh("a=2,b=3");
+  const Mesh mesh = *Mesh::parse("a=2,b=3");
   const StepModel model = trainingModel(12, 24, 36);
   for (const Op &op : model.ops) {
     if (op.group)
@@ -66,7 +66,7 @@ TEST_CASE("every valid split of an op is a choice, and no other is") {
 }
 
 TEST_CASE("a rank holds its largest block of a value, and computes its share of the FLOPs") {
-  const Mesh mesh = *parseMesh("a=2,b=3");
+  const Mesh mesh = *Mesh::parse("a=2,b=3");
   Value value;
   value.shape = {8, 9};
   CHECK(localBytes(value, Sharding::replicated(2), mesh) == 8 * 9 * 4);
@@ -84,7 +84,7 @@ TEST_CASE("a rank holds its largest block of a value, and computes its share of 
 }
 
 TEST_CASE("an argument is whole, as its readers want it, or gathered from finer parts") {
-  const Mesh mesh = *parseMesh("a=2,b=2");
+  const Mesh mesh = *Mesh::parse("a=2,b=2");
   const Sharding whole = Sharding::replicated(2), rows{{{0}, {}}, {}, {}};
   auto plain = enumerateArgument({8, 8}, mesh, {rows, rows, whole}, false);
   REQUIRE(plain.size() == 2);

@@ -11,7 +11,7 @@ using namespace cleave::test;
 
 TEST_CASE("around a plan each op and argument keeps its choice, and no other is permitted") {
   const StepModel model = trainingModel(64, 256, 1024);
-  const Mesh mesh = *parseMesh("dp=4");
+  const Mesh mesh = *Mesh::parse("dp=4");
   Costs costs(model, h100Node(), mesh);
   PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
   std::vector<int> choices;
@@ -38,7 +38,7 @@ TEST_CASE("around a plan each op and argument keeps its choice, and no other is 
 
 TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
   StepModel model = trainingModel(64, 256, 1024);
-  const Mesh mesh = *parseMesh("dp=4");
+  const Mesh mesh = *Mesh::parse("dp=4");
   Costs costs(model, h100Node(), mesh);
   PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
   const PlanProblem free = problem;

@@ -29,7 +29,7 @@ TEST_CASE("decisions are those of the choices of their nodes") {
   std::mt19937 random(3);
   for (int k = 0; k < 6; ++k) {
     const StepModel model = k < 2 ? trainingModel(64, 256, 1024) : randomStep(2, 2, random);
-    const Mesh mesh = *parseMesh("dp=2,tp=2");
+    const Mesh mesh = *Mesh::parse("dp=2,tp=2");
     Costs costs(model, h100Node(), mesh);
     const PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
     // Any choice that is listed; the rests of nodes stand for others.

@@ -12,7 +12,7 @@ using namespace cleave::test;
 TEST_CASE("a network on a coarser mesh has the prices of its choices in parts") {
   StepModel model = trainingModel(512, 1024, 4096);
   cluster::Cluster machine = *cluster::findCluster("h100-node");
-  const Mesh fine = *parseMesh("a=2,b=2,c=2");
+  const Mesh fine = *Mesh::parse("a=2,b=2,c=2");
   for (const CoarserMesh &coarser : coarserMeshes(fine)) {
     Costs costs(model, machine, coarser.mesh), fineCosts(model, machine, fine);
     PlanProblem problem = *buildProblem(costs, {}, int64_t(1) << 40);

@@ -52,7 +52,7 @@ TEST_CASE("lists grow until the plan is the one of the full enumeration") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 8;
-  options.mesh = *parseMesh("a=2,b=2,c=2");
+  options.mesh = *Mesh::parse("a=2,b=2,c=2");
   Result<Plan> all = planStep(model, *cluster::findCluster("h100-node"), options);
   options.choices = {.perOp = 4, .perArgument = 4, .rounds = 100};
   Result<Plan> grown = planStep(model, *cluster::findCluster("h100-node"), options);
@@ -77,7 +77,7 @@ TEST_CASE("lists grow until the plan is the one of the full enumeration") {
 TEST_CASE("a solution takes no rest, whatever the cutoff") {
   StepModel model = trainingModel(512, 1024, 4096);
   const cluster::Cluster cluster = *cluster::findCluster("h100-node");
-  const Mesh mesh = *parseMesh("a=2,b=2,c=2");
+  const Mesh mesh = *Mesh::parse("a=2,b=2,c=2");
   Costs costs(model, cluster, mesh);
   const ChoiceLimits limits = {.perOp = 4, .perArgument = 4, .rounds = 2};
   auto solve = [&](double cutoff) {

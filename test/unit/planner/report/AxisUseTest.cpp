@@ -89,7 +89,7 @@ static std::string namesFor(const std::vector<std::array<double, kDimUses>> &sha
     mesh.axes.push_back({"x" + std::to_string(mesh.axes.size()), 2});
     uses.push_back({.flops = flops, .parameters = 1});
   }
-  return str(namedByUse(mesh, uses));
+  return namedByUse(mesh, uses).str();
 }
 
 TEST_CASE("an axis is named by what it splits in most of the FLOPs") {

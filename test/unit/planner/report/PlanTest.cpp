@@ -22,7 +22,7 @@ TEST_CASE("a choice is compared with the next best one") {
 }
 
 TEST_CASE("a mesh that was tried has its seconds, or a bound on them, and a note") {
-  TriedMesh tried{*parseMesh("dp=2"), true, 0.0123, 0, ""};
+  TriedMesh tried{*Mesh::parse("dp=2"), true, 0.0123, 0, ""};
   CHECK(text(tried) == "dp=2: 12.3 ms");
   tried.isPlanned = false;
   CHECK(text(tried) == "dp=2: at least 12.3 ms");
@@ -42,7 +42,7 @@ TEST_CASE("the seconds of a plan are those of its decisions, and its JSON states
   Costs costs(model, machine, plan->mesh);
   CHECK(secondsOf(costs, *plan) == Approx(plan->seconds).epsilon(1e-9));
   const Json written = Json::parse(toJson(*plan, model));
-  CHECK(written["mesh"] == str(plan->mesh));
+  CHECK(written["mesh"] == plan->mesh.str());
   CHECK(written["predicted"]["step_seconds"] == plan->seconds);
   CHECK(written["predicted"]["bound_seconds"] == plan->boundSeconds);
   CHECK(written["predicted"]["peak_bytes"] == plan->peakBytes);

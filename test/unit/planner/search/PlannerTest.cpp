@@ -19,7 +19,7 @@ static Result<Plan> planOn(const StepModel &model, PlannerOptions options) {
 TEST_CASE("all products of two axes are tried") {
   std::vector<std::string> names;
   for (const Mesh &mesh : candidateMeshes(8))
-    names.push_back(str(mesh));
+    names.push_back(mesh.str());
   CHECK(names == std::vector<std::string>{"x=8", "x=4,y=2", "x=2,y=4"});
 }
 
@@ -88,7 +88,7 @@ TEST_CASE("mesh and ranks must agree") {
   StepModel model = trainingModel(8, 4, 16);
   PlannerOptions options;
   options.ranks = 4;
-  options.mesh = *parseMesh("dp=2");
+  options.mesh = *Mesh::parse("dp=2");
   CHECK(planOn(model, options).status().message() ==
         "the mesh dp=2 has 2 ranks, but 4 were asked for: make --mesh and --ranks agree");
 }
@@ -177,11 +177,11 @@ TEST_CASE("a mesh that the planner chose is named by what the plan splits, a giv
     PlannerOptions options;
     options.ranks = 4;
     const Result<Plan> chosen = planOn(model, options);
-    options.mesh = parseMesh("a=4");
+    options.mesh = *Mesh::parse("a=4");
     const Result<Plan> given = planOn(model, options);
     REQUIRE((chosen && given));
-    CHECK(str(chosen->mesh) == mesh);
-    CHECK(str(given->mesh) == "a=4");
+    CHECK(chosen->mesh.str() == mesh);
+    CHECK(given->mesh.str() == "a=4");
     CHECK(given->ops == chosen->ops);
     CHECK(given->arguments == chosen->arguments);
     for (const Reason &reason : chosen->reasons)
@@ -192,12 +192,12 @@ TEST_CASE("a mesh that the planner chose is named by what the plan splits, a giv
 TEST_CASE("axes that a plan takes together are named like all others") {
   PlannerOptions options;
   options.ranks = 8;
-  options.mesh = parseMesh("x=2,y=2,z=2");
+  options.mesh = *Mesh::parse("x=2,y=2,z=2");
   options.isOwnMesh = true;
   options.choices.rounds = 0; // few choices on the mesh itself, so that a coarser one is faster
   const Result<Plan> plan = planOn(trainingModel(512, 1024, 4096), options);
   REQUIRE(plan.isOk());
-  CHECK(str(plan->mesh) == "tp1=2,tp2=2,tp3=2");
+  CHECK(plan->mesh.str() == "tp1=2,tp2=2,tp3=2");
   REQUIRE(plan->meshesTried.size() == 1);
   CHECK(plan->meshesTried[0].mesh == plan->mesh);
   CHECK(plan->meshesTried[0].note == "chosen, with axes together as in tp1+tp2+tp3=8");
