@@ -57,7 +57,7 @@ private:
     auto type = cast<RankedTensorType>(tensor.getType());
     out->set_dtype(dtypeOf(type.getElementType()));
     out->mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
-    out->set_role(static_cast<plan::Role>(tensor.getRole()));
+    out->set_role(toFile(tensor.getRole()));
     for (Attribute dim : tensor.getDims()) {
       plan::DimSharding *sharding = out->add_sharding();
       for (Attribute axis : cast<ArrayAttr>(dim))
@@ -139,7 +139,7 @@ private:
     out->set_bytes(buffer.getBytes());
     out->set_dtype(dtypeOf(type.getElementType()));
     out->mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
-    out->set_role(static_cast<plan::Role>(buffer.getRole()));
+    out->set_role(toFile(buffer.getRole()));
     out->set_first(static_cast<uint32_t>(buffer.getFirst()));
     out->set_last(static_cast<uint32_t>(buffer.getLast()));
     out->set_tensor(static_cast<int32_t>(buffer.getTensor()));

@@ -51,11 +51,11 @@ public:
 private:
   void addArgument(BlockArgument argument) {
     unsigned i = argument.getArgNumber();
-    StringRef role = graph::argRole(step_, i);
+    const std::optional<Role> role = graph::argRole(step_, i);
     Polynomial bytes = graph::byteCount(argument.getType());
-    if (role == "state")
+    if (role == Role::State)
       profile_.stateBytes += bytes;
-    else if (role != "parameter")
+    else if (role != Role::Parameter)
       profile_.inputBytes += bytes;
     if (graph::isTrainable(step_, i)) {
       profile_.gradientBytes += bytes;
@@ -137,7 +137,7 @@ private:
     if (!argument || !seen_.insert(argument).second)
       return;
     unsigned i = argument.getArgNumber();
-    if (graph::argRole(step_, i) != "parameter")
+    if (graph::argRole(step_, i) != Role::Parameter)
       return;
     costs.parameters += graph::elementCount(argument.getType());
     costs.parameterBytes += graph::byteCount(argument.getType());

@@ -9,11 +9,11 @@ namespace cleave::profile {
 
 // Whether result i is computed by the forward pass.
 static bool isForward(func::FuncOp step, unsigned i) {
-  StringRef role = graph::resultRole(step, i);
-  if (role == "loss" || role == "output")
+  const std::optional<Role> role = graph::resultRole(step, i);
+  if (role == Role::Loss || role == Role::Output)
     return true;
   std::optional<unsigned> replaced = graph::aliasOf(step, i);
-  return role == "state" && replaced && !step.getArgAttr(*replaced, "graph.parameter");
+  return role == Role::State && replaced && !step.getArgAttr(*replaced, "graph.parameter");
 }
 
 llvm::DenseMap<Operation *, StepPart> partsOf(func::FuncOp step) {

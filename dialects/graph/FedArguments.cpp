@@ -6,7 +6,7 @@ using namespace mlir;
 namespace cleave::graph {
 
 bool isFed(func::FuncOp step, unsigned i) {
-  return argRole(step, i) == "input" || argRole(step, i) == "label";
+  return argRole(step, i) == Role::Input || argRole(step, i) == Role::Label;
 }
 
 StringRef allOf(func::FuncOp step, unsigned i) {

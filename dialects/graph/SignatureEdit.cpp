@@ -28,28 +28,31 @@ void eraseArguments(func::FuncOp step, const llvm::BitVector &erased) {
   step.setAllResultAttrs(results);
 }
 
-BlockArgument SignatureEdit::addArgument(Type type, StringRef name, StringRef role,
-                                         Attribute source) {
+BlockArgument SignatureEdit::addArgument(Type type, StringRef name, Role role, Attribute source) {
   Builder b(step_.getContext());
   NamedAttrList &attrs = newArguments_.emplace_back();
   attrs.set("graph.name", b.getStringAttr(name));
-  attrs.set("graph.role", b.getStringAttr(role));
+  attrs.set("graph.role", toAttribute(role, step_.getContext()));
   if (source)
     attrs.set("graph.source", source);
   return step_.getBody().front().addArgument(type, step_.getLoc());
 }
 
-void SignatureEdit::addResult(Value value, StringRef name, StringRef role,
+void SignatureEdit::addResult(Value value, StringRef name, Role role,
                               std::optional<unsigned> alias) {
   Builder b(step_.getContext());
   NamedAttrList attrs;
   attrs.set("graph.name", b.getStringAttr(name));
-  attrs.set("graph.role", b.getStringAttr(role));
+  attrs.set("graph.role", toAttribute(role, step_.getContext()));
   if (alias)
     attrs.set("graph.alias", b.getI64IntegerAttr(*alias));
   newResults_.push_back(attrs.getDictionary(step_.getContext()));
   Operation *terminator = step_.getBody().front().getTerminator();
   terminator->insertOperands(terminator->getNumOperands(), value);
+}
+
+void SignatureEdit::setRole(unsigned i, Role role) {
+  setArgAttr(i, "graph.role", toAttribute(role, context()));
 }
 
 void SignatureEdit::setArgAttr(unsigned i, StringRef name, Attribute value) {

@@ -21,13 +21,14 @@ public:
   explicit SignatureEdit(mlir::func::FuncOp step) : step_(step) {}
 
   // As graph::addArgument(); `source` becomes graph.source if it is not null.
-  mlir::BlockArgument addArgument(mlir::Type type, llvm::StringRef name, llvm::StringRef role,
+  mlir::BlockArgument addArgument(mlir::Type type, llvm::StringRef name, Role role,
                                   mlir::Attribute source = {});
   // As graph::addResult(); an alias may be a new argument.
-  void addResult(mlir::Value value, llvm::StringRef name, llvm::StringRef role,
+  void addResult(mlir::Value value, llvm::StringRef name, Role role,
                  std::optional<unsigned> alias = std::nullopt);
-  // Sets an attribute of an existing or new argument.
+  // Sets an attribute, or the role, of an existing or new argument.
   void setArgAttr(unsigned i, llvm::StringRef name, mlir::Attribute value);
+  void setRole(unsigned i, Role role);
   // An attribute of an argument, pending changes included; null if absent.
   mlir::Attribute argAttr(unsigned i, llvm::StringRef name) const;
 

@@ -4,6 +4,8 @@
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/MicroBatches.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 
 namespace cleave::graph {
@@ -15,6 +17,7 @@ static StringRef text(Attribute attr) {
   return string ? string.getValue() : StringRef();
 }
 
+static constexpr llvm::StringLiteral kRole = "graph.role";
 static constexpr llvm::StringLiteral kF32Products = "graph.f32_products";
 
 StringRef f32Products(Operation *op) {
@@ -36,7 +39,10 @@ SmallVector<Operation *> opsOf(func::FuncOp step) {
 }
 
 StringRef argName(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.name")); }
-StringRef argRole(func::FuncOp step, unsigned i) { return text(step.getArgAttr(i, "graph.role")); }
+std::optional<Role> argRole(func::FuncOp step, unsigned i) {
+  std::optional<Role> role = roleNamed(text(step.getArgAttr(i, kRole)));
+  return role && factsOf(*role).isOfArgument ? role : std::nullopt;
+}
 bool isTrainable(func::FuncOp step, unsigned i) {
   return bool(step.getArgAttr(i, "graph.trainable"));
 }
@@ -51,8 +57,48 @@ std::optional<unsigned> argNamed(func::FuncOp step, StringRef name) {
 StringRef resultName(func::FuncOp step, unsigned i) {
   return text(step.getResultAttr(i, "graph.name"));
 }
-StringRef resultRole(func::FuncOp step, unsigned i) {
-  return text(step.getResultAttr(i, "graph.role"));
+std::optional<Role> resultRole(func::FuncOp step, unsigned i) {
+  std::optional<Role> role = roleNamed(text(step.getResultAttr(i, kRole)));
+  return role && factsOf(*role).isOfResult ? role : std::nullopt;
+}
+
+// `what 'name' has the graph.role 'role', expected a, b or c`, the roles with this column.
+static std::string roleFault(StringRef what, StringRef name, Attribute role,
+                             bool RoleFacts::*isPossible) {
+  SmallVector<StringRef> possible;
+  for (const RoleFacts &facts : kRoles)
+    if (facts.*isPossible)
+      possible.push_back(facts.name);
+  StringRef last = possible.pop_back_val();
+  return (what + " '" + name + "' has the graph.role '" + text(role) + "', expected " +
+          llvm::join(possible, ", ") + " or " + last)
+      .str();
+}
+
+std::string argRoleFault(func::FuncOp step, unsigned i) {
+  return argRole(step, i) ? ""
+                          : roleFault("argument", argName(step, i), step.getArgAttr(i, kRole),
+                                      &RoleFacts::isOfArgument);
+}
+
+std::string resultRoleFault(func::FuncOp step, unsigned i) {
+  return resultRole(step, i) ? ""
+                             : roleFault("result", resultName(step, i),
+                                         step.getResultAttr(i, kRole), &RoleFacts::isOfResult);
+}
+
+LogicalResult checkRoles(func::FuncOp step) {
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (std::string fault = argRoleFault(step, i); !fault.empty())
+      return emitError(step.getLoc()) << fault;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (std::string fault = resultRoleFault(step, i); !fault.empty())
+      return emitError(step.getLoc()) << fault;
+  return success();
+}
+
+StringAttr toAttribute(Role role, MLIRContext *context) {
+  return StringAttr::get(context, StringRef(name(role)));
 }
 
 std::optional<unsigned> aliasOf(func::FuncOp step, unsigned i) {
@@ -159,11 +205,11 @@ TensorOrigin toOrigin(Attribute attribute) {
   return origin;
 }
 
-BlockArgument addArgument(func::FuncOp step, Type type, StringRef name, StringRef role,
+BlockArgument addArgument(func::FuncOp step, Type type, StringRef name, Role role,
                           const TensorOrigin *origin) {
   Builder b(step.getContext());
   SmallVector<NamedAttribute> attrs = {b.getNamedAttr("graph.name", b.getStringAttr(name)),
-                                       b.getNamedAttr("graph.role", b.getStringAttr(role))};
+                                       b.getNamedAttr(kRole, toAttribute(role, step.getContext()))};
   if (origin)
     attrs.push_back(b.getNamedAttr("graph.source", toAttribute(*origin, step.getContext())));
   unsigned index = step.getNumArguments();
@@ -171,11 +217,11 @@ BlockArgument addArgument(func::FuncOp step, Type type, StringRef name, StringRe
   return step.getArgument(index);
 }
 
-void addResult(func::FuncOp step, Value value, StringRef name, StringRef role,
+void addResult(func::FuncOp step, Value value, StringRef name, Role role,
                std::optional<unsigned> alias) {
   Builder b(step.getContext());
   SmallVector<NamedAttribute> attrs = {b.getNamedAttr("graph.name", b.getStringAttr(name)),
-                                       b.getNamedAttr("graph.role", b.getStringAttr(role))};
+                                       b.getNamedAttr(kRole, toAttribute(role, step.getContext()))};
   if (alias)
     attrs.push_back(b.getNamedAttr("graph.alias", b.getI64IntegerAttr(*alias)));
   (void)step.insertResult(step.getNumResults(), value.getType(), b.getDictionaryAttr(attrs));

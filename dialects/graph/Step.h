@@ -5,6 +5,7 @@
 // each with
 //   graph.name = "blocks.0.fc.weight"     the user's name
 //   graph.role = "input" | "label" | "parameter" | "state" | "constant" | "hyperparameter"
+//                                         a Role of runtime/base/Role.h
 //   graph.source = …                      where its value comes from (see TensorOrigin)
 //   graph.parameter = "…"                 on optimizer state: whose
 //   graph.trainable                       unit: on a parameter that gets a gradient
@@ -17,6 +18,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "runtime/base/Role.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseSet.h"
@@ -37,18 +39,26 @@ void setF32Products(mlir::ModuleOp module, llvm::StringRef type);
 // The ops of the step in program order, without the terminator.
 llvm::SmallVector<mlir::Operation *> opsOf(mlir::func::FuncOp step);
 
-// graph.* attributes of argument i (empty or none where absent).
+// graph.* attributes of argument i (empty or none where absent). A role that does not exist or that
+// arguments cannot have is none; checkRoles() and the phases' verifiers refuse it.
 llvm::StringRef argName(mlir::func::FuncOp step, unsigned i);
-llvm::StringRef argRole(mlir::func::FuncOp step, unsigned i);
+std::optional<Role> argRole(mlir::func::FuncOp step, unsigned i);
 bool isTrainable(mlir::func::FuncOp step, unsigned i);
 // The argument with this name.
 std::optional<unsigned> argNamed(mlir::func::FuncOp step, llvm::StringRef name);
 
-// graph.* attributes of result i (empty where absent).
+// graph.* attributes of result i, as of arguments.
 llvm::StringRef resultName(mlir::func::FuncOp step, unsigned i);
-llvm::StringRef resultRole(mlir::func::FuncOp step, unsigned i);
+std::optional<Role> resultRole(mlir::func::FuncOp step, unsigned i);
 // The argument that result i replaces.
 std::optional<unsigned> aliasOf(mlir::func::FuncOp step, unsigned i);
+
+// An error of the step unless all its arguments and results have roles.
+mlir::LogicalResult checkRoles(mlir::func::FuncOp step);
+// What is wrong with the role of argument (result) i, `argument 'x' has the graph.role 'y', …`;
+// empty if nothing is.
+std::string argRoleFault(mlir::func::FuncOp step, unsigned i);
+std::string resultRoleFault(mlir::func::FuncOp step, unsigned i);
 
 // Whether argument i differs from micro-batch to micro-batch: an input or a label.
 bool isPerMicroBatch(mlir::func::FuncOp step, unsigned i);
@@ -72,6 +82,9 @@ struct TensorOrigin {
   Tensor data;     // Inline
 };
 
+// The value of graph.role.
+mlir::StringAttr toAttribute(Role role, mlir::MLIRContext *context);
+
 // Conversion to and from the dictionary; the origin of argument i, none if it has no graph.source
 // of these forms.
 mlir::Attribute toAttribute(const TensorOrigin &origin, mlir::MLIRContext *context);
@@ -80,8 +93,8 @@ std::optional<TensorOrigin> originOf(mlir::func::FuncOp step, unsigned i);
 
 // Adds an argument (result) at the end; attributes as above.
 mlir::BlockArgument addArgument(mlir::func::FuncOp step, mlir::Type type, llvm::StringRef name,
-                                llvm::StringRef role, const TensorOrigin *origin = nullptr);
-void addResult(mlir::func::FuncOp step, mlir::Value value, llvm::StringRef name,
-               llvm::StringRef role, std::optional<unsigned> alias = std::nullopt);
+                                Role role, const TensorOrigin *origin = nullptr);
+void addResult(mlir::func::FuncOp step, mlir::Value value, llvm::StringRef name, Role role,
+               std::optional<unsigned> alias = std::nullopt);
 
 } // namespace cleave::graph

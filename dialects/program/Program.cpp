@@ -41,6 +41,15 @@ static FailureOr<CollectiveKind> parseCollectiveKind(AsmParser &parser) {
   return parseName<CollectiveKind>(parser, kinds);
 }
 
+// Buffers and tensors of programs have the roles that plans have.
+static FailureOr<Role> parseRole(AsmParser &parser) {
+  SmallVector<Role> roles;
+  for (const RoleFacts &facts : kRoles)
+    if (storedAs(facts.role) == facts.role)
+      roles.push_back(facts.role);
+  return parseName<Role>(parser, roles);
+}
+
 } // namespace cleave::program
 
 #define GET_TYPEDEF_CLASSES
@@ -76,11 +85,6 @@ bool isForGpus(Operation *op) {
 }
 
 int64_t bufferAlignmentOf(Operation *op) { return bufferAlignment(isForGpus(op)); }
-
-bool isPersistent(Role role) {
-  return role == Role::Parameter || role == Role::State || role == Role::Constant ||
-         role == Role::Coordinates || role == Role::Hyperparameter;
-}
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/base/Collective.h"
+#include "runtime/base/Role.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -20,6 +21,7 @@
 namespace cleave::program {
 
 using cleave::CollectiveKind;
+using cleave::Role;
 
 // The instruction exchanges buffers with other ranks.
 template <typename Op> class Communicates : public mlir::OpTrait::TraitBase<Op, Communicates> {};
@@ -46,9 +48,6 @@ inline constexpr llvm::StringLiteral kDevice = "program.device";
 bool isForGpus(mlir::Operation *op);
 // Bytes at whose multiples the buffers of that program begin.
 int64_t bufferAlignmentOf(mlir::Operation *op);
-
-// Whether buffers of this role keep their bytes from step to step.
-bool isPersistent(Role role);
 
 // Elements between neighbours along each dim of a dense row-major tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);

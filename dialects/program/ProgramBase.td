@@ -79,18 +79,10 @@ def Program_ArenaAttr : Program_Attr<"Arena", "arena"> {
   let assemblyFormat = "`<` $bytes `bytes` `,` `peak` $peak `>`";
 }
 
-def Program_Role : I32EnumAttr<"Role", "use of a buffer or tensor (numbers of program.proto)",
-    [I32EnumAttrCase<"Input", 1, "input">, I32EnumAttrCase<"Parameter", 2, "parameter">,
-     I32EnumAttrCase<"State", 3, "state">, I32EnumAttrCase<"Constant", 4, "constant">,
-     I32EnumAttrCase<"Output", 5, "output">, I32EnumAttrCase<"Metric", 6, "metric">,
-     I32EnumAttrCase<"Activation", 7, "activation">, I32EnumAttrCase<"Gradient", 8, "gradient">,
-     I32EnumAttrCase<"Workspace", 9, "workspace">,
-     I32EnumAttrCase<"Coordinates", 10, "coordinates">,
-     I32EnumAttrCase<"Hyperparameter", 11, "hyperparameter">]> {
-  let cppNamespace = "::cleave::program";
-  let genSpecializedAttr = 0;
+def Program_RoleAttr : Program_TableAttr<"Role", "role"> {
+  let summary = "use of a buffer or tensor (runtime/base/Role.h)";
+  let description = "Example: `#program<role input>`.";
 }
-def Program_RoleAttr : EnumAttr<Program_Dialect, Program_Role, "role">;
 
 def Program_Kind : I32EnumAttr<"Kind", "what a program computes (numbers of program.proto)",
     [I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"Evaluation", 1, "evaluation">]> {

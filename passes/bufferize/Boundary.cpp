@@ -6,22 +6,11 @@
 #include "dialects/graph/Step.h"
 #include "passes/bufferize/StepLowering.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 using namespace mlir;
 
 namespace cleave::bufferize {
 
 namespace {
-
-program::Role roleOf(StringRef role) {
-  return llvm::StringSwitch<program::Role>(role)
-      .Cases({"input", "label"}, program::Role::Input)
-      .Case("parameter", program::Role::Parameter)
-      .Case("state", program::Role::State)
-      .Case("hyperparameter", program::Role::Hyperparameter)
-      .Default(program::Role::Constant);
-}
 
 // Per dim the indices of the mesh axes that split it.
 ArrayAttr splitOf(Attribute sharding, const Mesh &mesh, Type type) {
@@ -41,7 +30,8 @@ ArrayAttr splitOf(Attribute sharding, const Mesh &mesh, Type type) {
 InputFacts factsOf(func::FuncOp step, unsigned i) {
   auto number = [&](StringRef name) { return step.getArgAttrOfType<IntegerAttr>(i, name); };
   return {number(analysis::kVocabulary), number(analysis::kLowest), number(analysis::kIgnored),
-          graph::argRole(step, i) == "label", step.getArgAttrOfType<StringAttr>(i, graph::kAllOf)};
+          graph::argRole(step, i) == Role::Label,
+          step.getArgAttrOfType<StringAttr>(i, graph::kAllOf)};
 }
 
 Type globalType(Attribute global, Type local) {
@@ -63,7 +53,7 @@ FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr
     return emitError(step_.getLoc()) << "the evaluation splits '" << name << "' as " << split
                                      << ", the step as " << shared->op.getDims();
   program::Role role = shared->op.getRole();
-  if (program::isPersistent(role))
+  if (isPersistent(role))
     return program_.findBuffer(role, shared->index);
   BlockArgument argument = step_.getArgument(i);
   return program_.addBuffer(name, role, graph::elementTypeOf(argument),
@@ -71,8 +61,10 @@ FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr
 }
 
 LogicalResult StepLowering::addArguments() {
+  if (failed(graph::checkRoles(step_)))
+    return failure();
   for (auto [i, argument] : llvm::enumerate(step_.getArguments())) {
-    program::Role role = roleOf(graph::argRole(step_, i));
+    const program::Role role = storedAs(*graph::argRole(step_, i));
     Type global = globalType(step_.getArgAttr(i, mesh::kGlobal), argument.getType());
     ArrayAttr split = splitOf(step_.getArgAttr(i, mesh::kSharding), mesh_, global);
     StringRef name = graph::argName(step_, i);
@@ -143,14 +135,14 @@ void StepLowering::addResults() {
     bool isRepeated = producer && !isUpdate(producer);
     program_.setResult(static_cast<int>(i));
     program_.setSegment(isRepeated ? micro_ : update_);
-    StringRef role = graph::resultRole(step_, i), name = graph::resultName(step_, i);
+    StringRef name = graph::resultName(step_, i);
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
       program_.setSegment(replacingSegment(i));
       View home = views_[step_.getArgument(*alias)];
       View from = saved.contains(i) ? saved[i] : viewOf(value);
       if (!from.isSamePlace(home))
         program_.copy(from, home);
-    } else if (role == "output") {
+    } else if (graph::resultRole(step_, i) == Role::Output) {
       std::vector<int64_t> shape = graph::staticShapeOf(value);
       Type global = globalType(step_.getResultAttr(i, mesh::kGlobal), value.getType());
       int64_t tensor =

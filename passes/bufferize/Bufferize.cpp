@@ -52,7 +52,7 @@ void setNoPadding(func::FuncOp step, program::ProgramOp program) {
 Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
   Buffers buffers = buffersOf(program);
   llvm::erase_if(buffers, [&](program::BufferOp buffer) {
-    return program::isPersistent(buffer.getRole()) != arePersistent;
+    return isPersistent(buffer.getRole()) != arePersistent;
   });
   return buffers;
 }

@@ -26,7 +26,7 @@ void ProgramBuilder::share(program::ProgramOp other) {
   sharedTensors_ = tables_.tensors;
   OpBuilder inside = OpBuilder::atBlockBegin(&program_.getBody().front());
   for (auto buffer : other.getBody().front().getOps<program::BufferOp>())
-    if (program::isPersistent(buffer.getRole()))
+    if (isPersistent(buffer.getRole()))
       lastBuffer_ = inside.clone(*buffer);
 }
 

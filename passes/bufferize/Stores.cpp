@@ -154,7 +154,7 @@ private:
         alignedTo(program::bufferAlignmentOf(buffer), static_cast<int64_t>(buffer.getBytes()));
     store.span = {3 * static_cast<int64_t>(buffer.getFirst()) + 1,
                   3 * static_cast<int64_t>(buffer.getLast()) + 2};
-    if (program::isPersistent(buffer.getRole()))
+    if (isPersistent(buffer.getRole()))
       store.span = {0, model_.instants};
     ArrayRef<Value> tenants = lowering_.tenantsOf(buffer);
     if (tenants.empty())

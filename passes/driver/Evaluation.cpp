@@ -73,7 +73,7 @@ Status planEvaluation(Compilation &c, Unit &unit, const planner::StepModel &mode
     const planner::ArgumentDecision &decision = c.decided.arguments[i];
     if (used.contains(argument.name))
       pins.push_back(pinOf(argument, decision, c.decided.mesh));
-    else if (argument.role != "input" && argument.role != "label")
+    else if (argument.role != Role::Input && argument.role != Role::Label)
       options.budget = options.budget.without(planner::localBytes(
           model.values[size_t(argument.value)], decision.storage, c.decided.mesh));
   }

@@ -17,13 +17,6 @@ using namespace mlir;
 
 namespace cleave::driver {
 
-static plan::Role roleOf(StringRef role) {
-  return role == "parameter"  ? plan::PARAMETER
-         : role == "state"    ? plan::STATE
-         : role == "constant" ? plan::CONSTANT
-                              : plan::INPUT;
-}
-
 static void addTensor(func::FuncOp step, unsigned i, const Mesh &mesh, plan::Plan &plan) {
   auto whole = step.getArgAttrOfType<TypeAttr>(i, mesh::kGlobal); // of a partitioned step
   auto type = dyn_cast<RankedTensorType>(whole ? whole.getValue() : step.getArgument(i).getType());
@@ -33,8 +26,8 @@ static void addTensor(func::FuncOp step, unsigned i, const Mesh &mesh, plan::Pla
   out.set_name(graph::argName(step, i).str());
   out.set_dtype(artifact::dtypeOf(type.getElementType()));
   out.mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
-  out.set_role(roleOf(graph::argRole(step, i)));
-  out.set_is_label(graph::argRole(step, i) == "label");
+  out.set_role(artifact::toFile(*graph::argRole(step, i)));
+  out.set_is_label(graph::argRole(step, i) == Role::Label);
   if (auto owner = step.getArgAttrOfType<StringAttr>(i, "graph.parameter"))
     out.set_parameter(owner.str());
   if (auto vocabulary = step.getArgAttrOfType<IntegerAttr>(i, "graph.vocabulary"))
@@ -76,8 +69,11 @@ Result<plan::Plan> planOfIr(const std::string &path) {
   plan.set_trains(!plan.optimizer().empty());
   addSource(c.module(), plan);
   if (func::FuncOp step = graph::stepOf(c.module()))
-    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+      if (std::string fault = graph::argRoleFault(step, i); !fault.empty())
+        return Status::userError("'", path, "': ", fault);
       addTensor(step, i, mesh, plan);
+    }
   addRecordedDecisions(c.module(), plan);
   for (const Remark &remark : c.remarks)
     addDecision(plan, remark.kind, "remark", "", remark.text);

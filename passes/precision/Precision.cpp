@@ -197,7 +197,7 @@ private:
     auto pointwise = dyn_cast<PointwiseInterface>(op);
     auto argument = dyn_cast<BlockArgument>(rootOf(value));
     if (!pointwise || !pointwise.isLinear() || !argument || rankOf(argument) != 1 ||
-        argRole(step_, argument.getArgNumber()) != "parameter")
+        argRole(step_, argument.getArgNumber()) != Role::Parameter)
       return false;
     return llvm::any_of(op->getOperands(), [](Value operand) {
       Operation *maker = rootOf(operand).getDefiningOp();

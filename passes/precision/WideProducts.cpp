@@ -18,11 +18,11 @@ bool isBool(Value value) { return elementTypeOf(value).isInteger(1); }
 bool isSample(Value value) { return elementTypeOf(value).getIntOrFloatBitWidth() <= 16; }
 
 Origin originOfArgument(func::FuncOp step, unsigned i) {
-  StringRef role = argRole(step, i);
+  const std::optional<Role> role = argRole(step, i);
   Value argument = step.getArgument(i);
-  if (role == "parameter")
+  if (role == Role::Parameter)
     return Origin::Parameter;
-  const bool isConstant = role == "constant";
+  const bool isConstant = role == Role::Constant;
   if (isInteger(argument))
     return isConstant || !isSample(argument) ? Origin::Position : Origin::Input;
   return isConstant ? Origin::Table : Origin::Input;

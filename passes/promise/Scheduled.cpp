@@ -107,7 +107,7 @@ private:
                         : first >= 0 && first <= last && last < instructions_;
     if (!isInside)
       return brokenBuffer(buffer, "P3")
-             << "of role " << stringifyRole(buffer.getRole()) << " lives from " << first << " to "
+             << "of role " << StringRef(name(buffer.getRole())) << " lives from " << first << " to "
              << last << " of " << instructions_ << " instructions";
     return success();
   }
@@ -277,7 +277,7 @@ static LogicalResult checkOrigins(ModuleOp module) {
   for (auto tensor : module.getOps<program::TensorOp>())
     if (isPersistent(tensor.getRole()) &&
         failed(checkSource(tensor, kScheduledPhase, "P9",
-                           stringifyRole(tensor.getRole()) + " '" + tensor.getName() + "'",
+                           StringRef(name(tensor.getRole())) + " '" + tensor.getName() + "'",
                            tensor.getOrigin().value_or(Attribute()))))
       return failure();
   return success();

@@ -36,7 +36,7 @@ bool isTensor(Type type) {
   return graph::fromElementType(graph::toElementType(element), type.getContext()) == element;
 }
 
-bool isReplaced(StringRef role) { return role == "parameter" || role == "state"; }
+bool isReplaced(Role role) { return role == Role::Parameter || role == Role::State; }
 
 class SignatureChecker {
 public:
@@ -70,20 +70,18 @@ private:
   }
 
   LogicalResult checkArgument(unsigned i) {
-    StringRef name = graph::argName(step_, i), role = graph::argRole(step_, i);
+    StringRef name = graph::argName(step_, i);
     if (!step_.getArgAttrOfType<StringAttr>(i, "graph.name"))
       return broken("S2") << "argument " << i << " has no graph.name";
-    if (!llvm::is_contained({"input", "label", "parameter", "state", "constant", "hyperparameter"},
-                            role))
-      return broken("S2")
-             << "argument '" << name << "' has the graph.role '" << role
-             << "', expected input, label, parameter, state, constant or hyperparameter";
+    if (std::string fault = graph::argRoleFault(step_, i); !fault.empty())
+      return broken("S2") << fault;
+    const Role role = *graph::argRole(step_, i);
     if (!isTensor(step_.getArgumentTypes()[i]))
       return failOnType("argument", name, step_.getArgumentTypes()[i]);
     if (tensors_ == Tensors::Whole && hasLayout(step_.getArgAttrDict(i)))
       return broken("S8") << "argument '" << name << "' has a layout";
-    bool isFed = role == "input" || role == "label";
-    const bool isHyperparameter = role == "hyperparameter";
+    bool isFed = role == Role::Input || role == Role::Label;
+    const bool isHyperparameter = role == Role::Hyperparameter;
     if (isFed || isReplaced(role) || isHyperparameter)
       if (!(isFed ? fed_ : isHyperparameter ? set_ : stored_).insert(name).second)
         return broken("S3") << "two arguments have the name '" << name << "'";
@@ -91,9 +89,10 @@ private:
       return failure();
     if (step_.getArgAttr(i, graph::kAllOf) && failed(checkAllOf(i)))
       return failure();
-    return isFed ? success()
-                 : checkSource(step_, phase_, "S4", role + " '" + name + "'",
-                               step_.getArgAttr(i, "graph.source"));
+    return isFed
+               ? success()
+               : checkSource(step_, phase_, "S4", StringRef(cleave::name(role)) + " '" + name + "'",
+                             step_.getArgAttr(i, "graph.source"));
   }
 
   // S9
@@ -128,38 +127,40 @@ private:
     if (graph::isFed(step_, i) && one && graph::isPerMicroBatch(step_, *one) &&
         isMultiple(step_.getArgument(i).getType(), step_.getArgument(*one).getType()))
       return success();
-    return broken("S10") << graph::argRole(step_, i) << " '" << graph::argName(step_, i)
-                         << "' holds all of '" << graph::allOf(step_, i)
+    return broken("S10") << StringRef(name(graph::argRole(step_, i))) << " '"
+                         << graph::argName(step_, i) << "' holds all of '" << graph::allOf(step_, i)
                          << "', expected an input or label of fewer rows and otherwise its type";
   }
 
   LogicalResult checkResult(unsigned i) {
-    StringRef name = graph::resultName(step_, i), role = graph::resultRole(step_, i);
+    StringRef name = graph::resultName(step_, i);
     if (!step_.getResultAttrOfType<StringAttr>(i, "graph.name"))
       return broken("S5") << "result " << i << " has no graph.name";
-    if (!llvm::is_contained({"output", "loss", "metric", "parameter", "state"}, role))
-      return broken("S5") << "result '" << name << "' has the graph.role '" << role
-                          << "', expected output, loss, metric, parameter or state";
+    if (std::string fault = graph::resultRoleFault(step_, i); !fault.empty())
+      return broken("S5") << fault;
+    const Role role = *graph::resultRole(step_, i);
     if (!isTensor(step_.getResultTypes()[i]))
       return failOnType("result", name, step_.getResultTypes()[i]);
     if (tensors_ == Tensors::Whole && hasLayout(step_.getResultAttrDict(i)))
       return broken("S8") << "result '" << name << "' has a layout";
     std::optional<unsigned> alias = graph::aliasOf(step_, i);
     if (isReplaced(role) != alias.has_value())
-      return broken("S6") << role << " result '" << name << "' "
+      return broken("S6") << StringRef(cleave::name(role)) << " result '" << name << "' "
                           << (alias ? "has a graph.alias, expected none" : "has no graph.alias");
     return alias ? checkAlias(i, *alias) : success();
   }
 
   LogicalResult checkAlias(unsigned i, unsigned argument) {
-    StringRef name = graph::resultName(step_, i), role = graph::resultRole(step_, i);
+    StringRef name = graph::resultName(step_, i);
+    const std::optional<Role> role = graph::resultRole(step_, i);
     if (argument >= step_.getNumArguments())
       return broken("S6") << "result '" << name << "' replaces argument " << argument << " of "
                           << step_.getNumArguments();
     Type type = step_.getResultTypes()[i], old = step_.getArgumentTypes()[argument];
     if (graph::argRole(step_, argument) != role || type != old)
-      return broken("S6") << role << " result '" << name << "' of type " << type << " replaces the "
-                          << graph::argRole(step_, argument) << " '"
+      return broken("S6") << StringRef(cleave::name(role)) << " result '" << name << "' of type "
+                          << type << " replaces the "
+                          << StringRef(cleave::name(graph::argRole(step_, argument))) << " '"
                           << graph::argName(step_, argument) << "' of type " << old
                           << ", expected equal roles and types";
     if (!replaced_.insert(argument).second)

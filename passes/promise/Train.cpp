@@ -30,15 +30,15 @@ static LogicalResult checkUpdates(func::FuncOp step) {
       replaced.insert(*alias);
   llvm::StringSet<> parameters;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (graph::argRole(step, i) == "parameter")
+    if (graph::argRole(step, i) == Role::Parameter)
       parameters.insert(graph::argName(step, i));
   auto broken = [&](StringRef rule, unsigned i) {
     return promise::broken(step.getLoc(), kTrainPhase, rule)
-           << graph::argRole(step, i) << " '" << graph::argName(step, i) << "' ";
+           << StringRef(name(graph::argRole(step, i))) << " '" << graph::argName(step, i) << "' ";
   };
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    bool isParameter = graph::argRole(step, i) == "parameter";
-    bool isState = graph::argRole(step, i) == "state";
+    bool isParameter = graph::argRole(step, i) == Role::Parameter;
+    bool isState = graph::argRole(step, i) == Role::State;
     if (isParameter != graph::isTrainable(step, i))
       return broken("P1", i) << (isParameter ? "is not graph.trainable"
                                              : "is graph.trainable, expected parameters only");
@@ -56,10 +56,10 @@ static LogicalResult checkLoss(func::FuncOp step) {
   unsigned losses = 0;
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     Type type = step.getResultTypes()[i];
-    if (graph::resultRole(step, i) == "output")
+    if (graph::resultRole(step, i) == Role::Output)
       return broken(step.getLoc(), kTrainPhase, "P3")
              << "result '" << graph::resultName(step, i) << "' is an output, expected none";
-    if (graph::resultRole(step, i) != "loss")
+    if (graph::resultRole(step, i) != Role::Loss)
       continue;
     ++losses;
     if (!isa<FloatType>(graph::elementTypeOf(type)) || graph::elementCount(type) != Polynomial(1))

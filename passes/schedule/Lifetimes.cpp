@@ -30,11 +30,11 @@ void setLifetimes(program::ProgramOp program) {
     }
   for (auto buffer :
        llvm::make_early_inc_range(program.getBody().front().getOps<program::BufferOp>())) {
-    const bool isPersistent = program::isPersistent(buffer.getRole());
+    const bool isKept = isPersistent(buffer.getRole());
     auto life = lives.find(buffer.getResult());
-    if (!isPersistent && life == lives.end()) {
+    if (!isKept && life == lives.end()) {
       buffer.erase();
-    } else if (isPersistent || loadedEarly.contains(buffer.getResult())) {
+    } else if (isKept || loadedEarly.contains(buffer.getResult())) {
       buffer.setFirst(0);
       buffer.setLast(std::max<int64_t>(number - 1, 0));
     } else {

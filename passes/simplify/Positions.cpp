@@ -13,10 +13,10 @@ using namespace graph;
 constexpr int kMaxSteps = 24; // ops that are looked through on one path
 
 // The dims of a value in terms of the mask's dims, on the way from the mask to its source.
-enum class Role { Other, Query, Key };
+enum class MaskDim { Other, Query, Key };
 struct View {
   Value value;
-  SmallVector<Role> roles;
+  SmallVector<MaskDim> roles;
   SmallVector<int64_t> offsets; // the index in `value` is the mask's plus this
 };
 
@@ -31,7 +31,7 @@ bool throughReshape(View &view, ReshapeOp op) {
   };
   for (const Polynomial &size : from) {
     if (size == Polynomial(1)) {
-      out.roles.push_back(Role::Other);
+      out.roles.push_back(MaskDim::Other);
       out.offsets.push_back(0);
       continue;
     }
@@ -98,9 +98,9 @@ bool comparesCausally(Predicate predicate, const Affine &difference, const View 
   for (auto [dim, step] : llvm::enumerate(difference.steps)) {
     if (step == Polynomial())
       continue;
-    if (view.roles[dim] == Role::Other)
+    if (view.roles[dim] == MaskDim::Other)
       return false;
-    (view.roles[dim] == Role::Query ? query : key) += step;
+    (view.roles[dim] == MaskDim::Query ? query : key) += step;
     constant += step * Polynomial(view.offsets[dim]);
   }
   if (predicate == Predicate::GE || predicate == Predicate::GT) { // as <= and < of the negated
@@ -122,8 +122,8 @@ bool isCausalTable(const View &view, ConstantOp op, bool opposite) {
   for (auto [dim, size] : llvm::enumerate(shape)) {
     if (size == Polynomial(1))
       continue;
-    std::optional<size_t> &place = view.roles[dim] == Role::Query ? query : key;
-    if (view.roles[dim] == Role::Other || place || view.offsets[dim] != 0)
+    std::optional<size_t> &place = view.roles[dim] == MaskDim::Query ? query : key;
+    if (view.roles[dim] == MaskDim::Other || place || view.offsets[dim] != 0)
       return false;
     place = dim;
   }
@@ -148,9 +148,9 @@ bool isCausal(Value source, ArrayRef<Operation *> moves, bool opposite) {
   int64_t rank = rankOf(mask);
   if (rank < 2)
     return false;
-  View view{mask, SmallVector<Role>(rank, Role::Other), SmallVector<int64_t>(rank, 0)};
-  view.roles[rank - 2] = Role::Query;
-  view.roles[rank - 1] = Role::Key;
+  View view{mask, SmallVector<MaskDim>(rank, MaskDim::Other), SmallVector<int64_t>(rank, 0)};
+  view.roles[rank - 2] = MaskDim::Query;
+  view.roles[rank - 1] = MaskDim::Key;
   for (Operation *move : moves) {
     view.value = move->getResult(0);
     if (!stepThrough(view))

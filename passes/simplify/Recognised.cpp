@@ -25,7 +25,7 @@ static std::string nameOf(Operation *op) {
 static bool isEmbedding(graph::GatherOp op, func::FuncOp step) {
   auto table = dyn_cast<BlockArgument>(op.getOperand());
   return table && op.getDim() == 0 && op.getBatch() == 0 &&
-         graph::argRole(step, table.getArgNumber()) == "parameter";
+         graph::argRole(step, table.getArgNumber()) == Role::Parameter;
 }
 
 // silu(x) y, as in the feed-forward layers of Llama.

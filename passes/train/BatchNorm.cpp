@@ -39,7 +39,7 @@ static void dropUnchangedStates(func::FuncOp step) {
       last = stop.getOperand();
     if (!alias || last != step.getArgument(*alias))
       continue;
-    edit.setArgAttr(*alias, "graph.role", StringAttr::get(step.getContext(), "constant"));
+    edit.setRole(*alias, Role::Constant);
     dropped.set(i);
   }
   edit.commit();

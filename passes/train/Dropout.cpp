@@ -23,7 +23,7 @@ void buildDropout(func::FuncOp step) {
     return;
   Type counterType = RankedTensorType::get({}, Float64Type::get(step.getContext()));
   TensorOrigin zero;
-  BlockArgument before = addArgument(step, counterType, kCounterName, "state", &zero);
+  BlockArgument before = addArgument(step, counterType, kCounterName, Role::State, &zero);
   OpBuilder b = OpBuilder::atBlockBegin(&step.getBody().front());
   Value counter =
       AddOp::create(b, step.getLoc(), before, buildSplat(b, step.getLoc(), counterType, 1));
@@ -36,7 +36,7 @@ void buildDropout(func::FuncOp step) {
     op.setSeed(buildCast(b, number, b.getI64Type()));
   }
   step.setArgAttr(before.getArgNumber(), kPerMicroBatch, b.getUnitAttr());
-  addResult(step, counter, kCounterName, "state", before.getArgNumber());
+  addResult(step, counter, kCounterName, Role::State, before.getArgNumber());
 }
 
 } // namespace cleave::train

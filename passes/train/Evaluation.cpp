@@ -20,7 +20,7 @@ namespace cleave::train {
 static void dropModelResults(func::FuncOp step) {
   llvm::BitVector others(step.getNumResults());
   for (unsigned i = 0; i < step.getNumResults(); ++i)
-    others[i] = resultRole(step, i) != "loss";
+    others[i] = resultRole(step, i) != Role::Loss;
   eraseResults(step, others);
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (isOpTriviallyDead(&op))
@@ -38,8 +38,8 @@ static void dropUnusedArguments(func::FuncOp step) {
 static void makeStatesConstant(func::FuncOp step) {
   SignatureEdit edit(step);
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (argRole(step, i) == "state")
-      edit.setArgAttr(i, "graph.role", StringAttr::get(step.getContext(), "constant"));
+    if (argRole(step, i) == Role::State)
+      edit.setRole(i, Role::Constant);
   edit.commit();
 }
 
@@ -61,7 +61,7 @@ LogicalResult buildEvaluation(func::FuncOp step, const TrainOptions &options) {
 // Adds an argument of the training step to those of the evaluation, which only reads it.
 static Value addArgumentOf(SignatureEdit &edit, func::FuncOp trained, unsigned argument) {
   return edit.addArgument(trained.getArgument(argument).getType(), argName(trained, argument),
-                          "constant", trained.getArgAttr(argument, "graph.source"));
+                          Role::Constant, trained.getArgAttr(argument, "graph.source"));
 }
 
 void evaluateAverages(func::FuncOp evaluation, func::FuncOp trained) {
@@ -74,7 +74,7 @@ void evaluateAverages(func::FuncOp evaluation, func::FuncOp trained) {
   for (unsigned i = 0; i < arguments; ++i) {
     const std::string name = (argName(evaluation, i) + "/" + kAverage).str();
     std::optional<unsigned> state = argNamed(trained, name);
-    if (!state || argRole(evaluation, i) != "parameter")
+    if (!state || argRole(evaluation, i) != Role::Parameter)
       continue;
     Term parameter{&b, evaluation.getArgument(i)};
     Term average{&b, addArgumentOf(edit, trained, *state)};
@@ -86,7 +86,7 @@ void evaluateAverages(func::FuncOp evaluation, func::FuncOp trained) {
     b.clone(*op, averaged);
   for (unsigned i = 0; i < results; ++i)
     edit.addResult(averaged.lookupOrDefault(b.getInsertionPoint()->getOperand(i)),
-                   (kAverage + "_" + resultName(evaluation, i)).str(), resultRole(evaluation, i));
+                   (kAverage + "_" + resultName(evaluation, i)).str(), *resultRole(evaluation, i));
   edit.commit();
 }
 

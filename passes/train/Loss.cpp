@@ -16,7 +16,7 @@ namespace cleave::train {
 static std::vector<unsigned> outputsOf(func::FuncOp step) {
   std::vector<unsigned> outputs;
   for (unsigned i = 0; i < step.getNumResults(); ++i)
-    if (resultRole(step, i) == "output")
+    if (resultRole(step, i) == Role::Output)
       outputs.push_back(i);
   return outputs;
 }
@@ -55,14 +55,14 @@ static Value findOutput(func::FuncOp step, std::string &name) {
 static Value addLabel(func::FuncOp step, const std::string &name, Type type) {
   std::optional<unsigned> existing = argNamed(step, name);
   if (!existing)
-    return addArgument(step, type, name, "label");
-  if (argRole(step, *existing) != "label" || step.getArgument(*existing).getType() != type) {
+    return addArgument(step, type, name, Role::Label);
+  if (argRole(step, *existing) != Role::Label || step.getArgument(*existing).getType() != type) {
     auto diag = emitError(step.getLoc())
                 << "the label `" << name << "` would be a new input of type " << type
                 << ", but that name is taken; choose another one: KIND:OUTPUT,LABEL";
     diag.attachNote(step.getArgument(*existing).getLoc())
-        << "the " << argRole(step, *existing) << " `" << name << "` has type "
-        << step.getArgument(*existing).getType();
+        << "the " << StringRef(cleave::name(argRole(step, *existing))) << " `" << name
+        << "` has type " << step.getArgument(*existing).getType();
     return {};
   }
   return step.getArgument(*existing);
@@ -265,7 +265,7 @@ Value buildLoss(OpBuilder &b, func::FuncOp step, const std::vector<LossOption> &
 
 // With the role of a loss, so that all ops of an evaluation are those of a forward pass.
 static void addMetric(func::FuncOp step, Value value, const std::string &name) {
-  addResult(step, value, name, "loss");
+  addResult(step, value, name, Role::Loss);
 }
 
 // The sum of all elements.

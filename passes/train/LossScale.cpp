@@ -34,8 +34,8 @@ LossScale::LossScale(func::FuncOp step) : step_(step) {
   Type scalar = RankedTensorType::get({}, Float32Type::get(step.getContext()));
   TensorOrigin first, zero;
   first.fill = kFirstScale;
-  scale_ = addArgument(step, scalar, "loss_scale", "state", &first);
-  goodSteps_ = addArgument(step, scalar, "loss_scale.good_steps", "state", &zero);
+  scale_ = addArgument(step, scalar, "loss_scale", Role::State, &first);
+  goodSteps_ = addArgument(step, scalar, "loss_scale.good_steps", Role::State, &zero);
 }
 
 Value LossScale::scaled(OpBuilder &b, Value loss) const {
@@ -71,10 +71,10 @@ void LossScale::update(OpBuilder &b) const {
       CompareOp::create(b, loc, Predicate::GE, good, buildSplatLike(b, good, kGrowthInterval));
   Value larger = select(b, grows, multiply(b, scale_, kGrowth), scale_);
   Value next = select(b, isFinite_, larger, multiply(b, scale_, kBackoff));
-  addResult(step_, scale_, "loss_scale", "metric");
-  addResult(step_, next, "loss_scale", "state", scale_.getArgNumber());
+  addResult(step_, scale_, "loss_scale", Role::Metric);
+  addResult(step_, next, "loss_scale", Role::State, scale_.getArgNumber());
   addResult(step_, select(b, grows, buildSplatLike(b, good, 0), good), "loss_scale.good_steps",
-            "state", goodSteps_.getArgNumber());
+            Role::State, goodSteps_.getArgNumber());
 }
 
 } // namespace cleave::train

@@ -22,7 +22,7 @@ static std::string stateOfInputs(func::FuncOp step) {
       ofInputs.insert(op->result_begin(), op->result_end());
   Operation *end = step.getBody().front().getTerminator();
   for (unsigned i = 0; i < step.getNumResults(); ++i)
-    if (resultRole(step, i) == "state" && isOfInputs(end->getOperand(i)))
+    if (resultRole(step, i) == Role::State && isOfInputs(end->getOperand(i)))
       return resultName(step, i).str();
   return "";
 }

@@ -33,7 +33,7 @@ static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::str
   for (const std::string &pattern : patterns) {
     bool isUsed = false, hasAny = false;
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-      bool isParameter = argRole(step, i) == "parameter";
+      bool isParameter = argRole(step, i) == Role::Parameter;
       hasAny |= isParameter;
       isUsed |= isParameter && matches(step, i, pattern);
     }
@@ -66,7 +66,7 @@ FailureOr<SmallVector<unsigned>> chooseParameters(func::FuncOp step, const Train
     return failure();
   SmallVector<unsigned> chosen;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (argRole(step, i) == "parameter" &&
+    if (argRole(step, i) == Role::Parameter &&
         isa<FloatType>(elementTypeOf(step.getArgument(i).getType())) &&
         (options.trainable.empty() ? !isFrozen(step, i) : matchesAny(step, i, options.trainable)) &&
         !matchesAny(step, i, options.freeze))

@@ -26,8 +26,8 @@ static Value accumulated(OpBuilder &b, Value value, int64_t count) {
 static StringRef whyNothing(func::FuncOp step, ArrayRef<unsigned> chosen) {
   size_t parameters = 0, frozen = 0;
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    parameters += argRole(step, i) == "parameter";
-    frozen += argRole(step, i) == "parameter" && isFrozen(step, i);
+    parameters += argRole(step, i) == Role::Parameter;
+    frozen += argRole(step, i) == Role::Parameter && isFrozen(step, i);
   }
   if (parameters == 0)
     return "the model has no parameters, only constants; export it with its weights as parameters";
@@ -63,12 +63,12 @@ static void markParameters(func::FuncOp step, ArrayRef<Trained> trained) {
     isTrained.insert(parameter.argument);
   SignatureEdit edit(step);
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    if (argRole(step, i) != "parameter")
+    if (argRole(step, i) != Role::Parameter)
       continue;
     if (isTrained.contains(i))
       edit.setArgAttr(i, "graph.trainable", UnitAttr::get(context));
     else
-      edit.setArgAttr(i, "graph.role", StringAttr::get(context, "constant"));
+      edit.setRole(i, Role::Constant);
   }
   edit.commit();
 }
@@ -76,7 +76,7 @@ static void markParameters(func::FuncOp step, ArrayRef<Trained> trained) {
 static void dropOutputs(func::FuncOp step) {
   llvm::BitVector outputs(step.getNumResults());
   for (unsigned i = 0; i < step.getNumResults(); ++i)
-    outputs[i] = resultRole(step, i) == "output";
+    outputs[i] = resultRole(step, i) == Role::Output;
   eraseResults(step, outputs);
 }
 
@@ -107,13 +107,13 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options,
   dropOutputs(step);
   for (Trained &parameter : *trained)
     parameter.gradient = accumulated(b, parameter.gradient, options.accumulate);
-  addResult(step, accumulated(b, loss, options.accumulate), "loss", "loss");
+  addResult(step, accumulated(b, loss, options.accumulate), "loss", Role::Loss);
   if (scale)
     scale->unscale(b, *trained);
   Value norm = buildNorm(b, *trained);
   if (scale)
     scale->check(b, norm);
-  addResult(step, norm, "grad_norm", "metric");
+  addResult(step, norm, "grad_norm", Role::Metric);
   if (options.clipNorm)
     clip(b, norm, *options.clipNorm, *trained);
   buildUpdates(b, step, options, *trained, scale ? &*scale : nullptr);

@@ -23,7 +23,7 @@ public:
 
   // A tensor that begins with `fill` in all elements. `parameter`: the parameter whose state it is;
   // empty for other arguments.
-  Value argument(Type type, const std::string &name, StringRef role, double fill = 0,
+  Value argument(Type type, const std::string &name, Role role, double fill = 0,
                  StringRef parameter = "") {
     TensorOrigin origin;
     origin.fill = fill;
@@ -36,12 +36,12 @@ public:
 
   // Adds the new value of an argument as a result.
   void result(Value value, unsigned argument) {
-    auto text = [&](const char *name) {
-      return cast<StringAttr>(edit_.argAttr(argument, name)).getValue();
+    auto text = [&](const char *attribute) {
+      return cast<StringAttr>(edit_.argAttr(argument, attribute)).getValue();
     };
     if (scale_)
       value = scale_->unlessOverflow(b_, value, step_.getArgument(argument));
-    edit_.addResult(value, text("graph.name"), text("graph.role"), argument);
+    edit_.addResult(value, text("graph.name"), *roleNamed(text("graph.role")), argument);
   }
   void result(Value value, Value argument) {
     result(value, cast<BlockArgument>(argument).getArgNumber());
@@ -63,7 +63,7 @@ public:
   ParameterStates(StepEdit &edit, StringRef parameter) : edit_(edit), parameter_(parameter) {}
 
   Value add(const std::string &name, Type type, double fill) override {
-    return edit_.argument(type, parameter_ + "/" + name, "state", fill, parameter_);
+    return edit_.argument(type, parameter_ + "/" + name, Role::State, fill, parameter_);
   }
   void set(Value state, Value value) override { updated_.emplace_back(value, state); }
 
@@ -87,7 +87,7 @@ public:
         scalar_(RankedTensorType::get({}, b.getF64Type())) {}
 
   void run(ArrayRef<Trained> trained) {
-    Value before = edit_.argument(scalar_, kStepCounter, "state");
+    Value before = edit_.argument(scalar_, kStepCounter, Role::State);
     counter_ = Term{&b_, before} + 1;
     for (const Trained &parameter : trained)
       update(parameter);
@@ -110,7 +110,7 @@ private:
     std::string name = isOwn ? concat(kLearningRate, '/', group->pattern) : kLearningRate;
     auto [rate, isNew] = rates_.try_emplace(name);
     if (isNew)
-      rate->second = edit_.argument(scalar_, name, "hyperparameter", value);
+      rate->second = edit_.argument(scalar_, name, Role::Hyperparameter, value);
     return {&b_, rate->second};
   }
 

@@ -47,7 +47,7 @@ Value WholeStep::allOf(Value argument) {
   Shape shape = shapeOf(argument);
   shape[0] = shape[0] * Polynomial(microBatches_);
   Value added =
-      addArgument(step_, tensorOf(shape, elementTypeOf(argument)), all, argRole(step_, number));
+      addArgument(step_, tensorOf(shape, elementTypeOf(argument)), all, *argRole(step_, number));
   step_.setArgAttr(cast<BlockArgument>(added).getArgNumber(), kAllOf,
                    StringAttr::get(step_.getContext(), name));
   return added;
@@ -77,7 +77,7 @@ std::optional<SmallVector<Operation *>> WholeStep::opsOfInputs(Value value) cons
     if (auto argument = dyn_cast<BlockArgument>(next)) {
       const unsigned i = argument.getArgNumber();
       const bool isInput = isPerMicroBatch(step_, i) && rankOf(next) > 0;
-      if (!isInput && argRole(step_, i) != "constant")
+      if (!isInput && argRole(step_, i) != Role::Constant)
         return std::nullopt;
       readsInput |= isInput;
       continue;

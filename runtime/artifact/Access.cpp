@@ -200,9 +200,8 @@ bool isModelState(const plan::Tensor &tensor) {
 }
 
 bool isPersistent(const plan::Buffer &buffer) {
-  return buffer.role() == plan::PARAMETER || buffer.role() == plan::STATE ||
-         buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES ||
-         buffer.role() == plan::HYPERPARAMETER;
+  std::optional<Role> role = findRole(buffer.role());
+  return role && isPersistent(*role);
 }
 
 std::string kindName(const plan::Collective &collective) {

@@ -4,6 +4,7 @@
 
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Collective.h"
+#include "runtime/base/Role.h"
 
 namespace cleave::artifact {
 
@@ -21,5 +22,11 @@ inline CollectiveKind kindOf(const plan::Collective &collective) {
 inline plan::Collective::Kind toFile(CollectiveKind kind) {
   return static_cast<plan::Collective::Kind>(kind);
 }
+
+// The role with this number; none if there is none, which the verifier refuses.
+inline std::optional<Role> findRole(plan::Role role) { return roleFromNumber(role); }
+
+// The role in the file: a label is an input, the loss a metric.
+inline plan::Role toFile(Role role) { return static_cast<plan::Role>(storedAs(role)); }
 
 } // namespace cleave::artifact

@@ -26,8 +26,8 @@ Status verifyAccess(const ProgramView &view, const Access &access, uint32_t posi
   if (position < buffer.first() || position > buffer.last())
     return Status::defect("it is at position ", position, ", but buffer '", buffer.name(),
                           "' is live from ", buffer.first(), " to ", buffer.last());
-  if (access.writes && (buffer.role() == plan::CONSTANT || buffer.role() == plan::COORDINATES ||
-                        buffer.role() == plan::HYPERPARAMETER))
+  if (std::optional<Role> role = findRole(buffer.role());
+      access.writes && role && !factsOf(*role).isWritten)
     return Status::defect("it writes buffer '", buffer.name(), "' of role ",
                           roleName(buffer.role()));
   return Status::ok();

@@ -1,6 +1,7 @@
 // The placement rule: buffers lie in their arenas, no two overlap at the same time, and the stated
 // peak is exact. See Verify.h.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/VerifyRules.h"
@@ -70,7 +71,7 @@ Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_
     return Status::defect("its offset ", buffer.offset(), " is not a multiple of ", alignment);
   if (byteSize(buffer.dtype()) == 0)
     return Status::defect("it has no dtype");
-  if (!plan::Role_IsValid(buffer.role()) || buffer.role() == plan::ROLE_UNSPECIFIED)
+  if (!findRole(buffer.role()))
     return Status::defect("its role ", int(buffer.role()), " does not exist");
   CLEAVE_TRY(verifySizes(buffer.shape()));
   uint64_t needed = uint64_t(elementCount(buffer.shape())) * byteSize(buffer.dtype());

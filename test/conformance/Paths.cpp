@@ -100,7 +100,7 @@ Result<Outcome> interpretCase(const Case &test, const Example &example) {
   mlir::func::FuncOp step = graph::stepOf(*imported->module);
   std::vector<Tensor> arguments;
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    if (graph::argRole(step, i) == "input") {
+    if (graph::argRole(step, i) == Role::Input) {
       arguments.push_back(example.inputs.at(graph::argName(step, i).str()).tensor());
       continue;
     }
@@ -112,7 +112,7 @@ Result<Outcome> interpretCase(const Case &test, const Example &example) {
   CLEAVE_TRY(results.status());
   Outcome out;
   for (unsigned i = 0; i < step.getNumResults(); ++i)
-    if (graph::resultRole(step, i) == "output")
+    if (graph::resultRole(step, i) == Role::Output)
       out.tensors[graph::resultName(step, i).str()] = (*results)[i];
   for (const graph::KnownStrings &known : graph::knownStringsOf(*imported->module))
     out.texts[known.name] = {ElementType::I64, known.shape, "", true, known.elements};

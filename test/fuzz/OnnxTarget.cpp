@@ -54,7 +54,7 @@ void weights(std::string_view bytes) {
     return; // nothing was trained
   mlir::func::FuncOp step = graph::stepOf(*model->module);
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (graph::argRole(step, i) == "parameter")
+    if (graph::argRole(step, i) == Role::Parameter)
       zeros.names.insert(graph::argName(step, i).str());
   for (uint64_t most : {cleave::onnx::kMaxFileBytes, uint64_t(1)}) {
     Status status = cleave::onnx::exportWeights(path, options, zeros, written, most);

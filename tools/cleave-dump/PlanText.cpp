@@ -1,6 +1,7 @@
 // Strings for names, shapes and layouts of a plan; checked access by index.
 #include "tools/cleave-dump/PlanText.h"
 
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
 #include "runtime/base/Concat.h"
@@ -43,7 +44,8 @@ static std::string readable(std::string name) {
 }
 
 std::string text(plan::Role role) {
-  return role == plan::ROLE_UNSPECIFIED ? "?" : readable(plan::Role_Name(role));
+  const std::optional<Role> known = artifact::findRole(role);
+  return known ? std::string(name(*known)) : "?";
 }
 
 std::string text(plan::Space space) { return readable(plan::Space_Name(space)); }

@@ -331,7 +331,7 @@ static std::string inputName(mlir::Value value) {
   auto step = argument ? mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp())
                        : mlir::func::FuncOp();
   if (!step || argument.getArgNumber() >= step.getNumArguments() ||
-      argRole(step, argument.getArgNumber()) != "input")
+      argRole(step, argument.getArgNumber()) != Role::Input)
     return "";
   return argName(step, argument.getArgNumber()).str();
 }
@@ -373,7 +373,7 @@ static std::string stateName(mlir::Value value) {
   auto argument = mlir::cast<mlir::BlockArgument>(value);
   auto step = mlir::dyn_cast<mlir::func::FuncOp>(argument.getOwner()->getParentOp());
   unsigned number = argument.getArgNumber();
-  return step && number < step.getNumArguments() && argRole(step, number) == "state"
+  return step && number < step.getNumArguments() && argRole(step, number) == Role::State
              ? argName(step, number).str()
              : "";
 }

@@ -41,7 +41,7 @@ static std::string openChoices(mlir::func::FuncOp step) {
   std::string names, option;
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
     mlir::Type type = step.getArgument(i).getType();
-    bool isChoice = graph::argRole(step, i) == "input" &&
+    bool isChoice = graph::argRole(step, i) == Role::Input &&
                     mlir::isa<mlir::IntegerType>(graph::elementTypeOf(type)) &&
                     graph::elementCount(type) == Polynomial(1);
     if (!isChoice)

@@ -149,7 +149,7 @@ private:
 
   Value addArgument(const std::string &name, const Sizes &dims, ElementType element) {
     mlir::Type type = fromElementType(element, step_.builder().getContext());
-    return step_.addArgument(frontend::ArgumentRole::Input, tensorOf(dims, type), name);
+    return step_.addArgument(Role::Input, tensorOf(dims, type), name);
   }
 
   Value addInput(const ValueInfo &input) {

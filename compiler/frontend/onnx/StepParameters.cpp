@@ -6,7 +6,6 @@
 
 namespace cleave::onnx {
 
-using frontend::ArgumentRole;
 using mlir::Value;
 
 StepParameters::StepParameters(const Graph &graph, const ParameterPlan &plan,
@@ -21,7 +20,7 @@ Value StepParameters::addParameter(const Graph &graph, const Parameter &paramete
   if (parameter.zeros) {
     mlir::Type element = graph::fromElementType(tensor.element(), step_.builder().getContext());
     auto type = mlir::RankedTensorType::get({*parameter.zeros}, element);
-    return step_.addArgument(ArgumentRole::Parameter, type, parameter.name, graph::TensorOrigin());
+    return step_.addArgument(Role::Parameter, type, parameter.name, graph::TensorOrigin());
   }
   if (parameter.kind == ParameterKind::Constant)
     return tensors_.constant(tensor, parameter.name);
@@ -29,8 +28,8 @@ Value StepParameters::addParameter(const Graph &graph, const Parameter &paramete
   StoredTensor stored = tensor;
   if (parameter.dims)
     stored.dims = *parameter.dims;
-  Value argument = tensors_.addArgument(isState ? ArgumentRole::State : ArgumentRole::Parameter,
-                                        stored, parameter.name, parameter.storedTransposed);
+  Value argument = tensors_.addArgument(isState ? Role::State : Role::Parameter, stored,
+                                        parameter.name, parameter.storedTransposed);
   if (isState)
     states_[argument] = argument;
   return argument;

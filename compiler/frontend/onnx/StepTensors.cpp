@@ -6,9 +6,7 @@
 
 namespace cleave::onnx {
 
-using frontend::ArgumentRole;
-
-mlir::BlockArgument StepTensors::addArgument(ArgumentRole role, const StoredTensor &tensor,
+mlir::BlockArgument StepTensors::addArgument(Role role, const StoredTensor &tensor,
                                              const std::string &name, bool transposed) {
   std::vector<int64_t> dims = tensor.dims;
   if (transposed)
@@ -39,7 +37,7 @@ mlir::Attribute StepTensors::sourceOf(const Initialisation &first) {
 mlir::Value StepTensors::subgraphParameter(const StoredTensor &tensor) {
   mlir::Value &argument = arguments_[&tensor];
   if (!argument)
-    argument = addArgument(ArgumentRole::Parameter, tensor, tensor.name);
+    argument = addArgument(Role::Parameter, tensor, tensor.name);
   return argument;
 }
 
@@ -49,7 +47,7 @@ mlir::Value StepTensors::constant(const StoredTensor &tensor, const std::string 
   if (tensor.byteCount() > frontend::kMaxConstantBytes || initialisationOf(tensor)) {
     mlir::Value &argument = arguments_[&tensor];
     if (!argument)
-      argument = addArgument(ArgumentRole::Constant, tensor, name);
+      argument = addArgument(Role::Constant, tensor, name);
     return argument;
   }
   std::string location = name.empty() ? "constant" : name;

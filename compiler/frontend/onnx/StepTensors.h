@@ -16,8 +16,8 @@ public:
       : step_(step), files_(files), strings_(strings) {}
 
   // Adds an argument that begins with the tensor's elements, or with their transpose.
-  mlir::BlockArgument addArgument(frontend::ArgumentRole role, const StoredTensor &tensor,
-                                  const std::string &name, bool transposed = false);
+  mlir::BlockArgument addArgument(Role role, const StoredTensor &tensor, const std::string &name,
+                                  bool transposed = false);
   // The parameter of an initializer of a subgraph, under its own name; one argument however often
   // the subgraph is imported.
   mlir::Value subgraphParameter(const StoredTensor &tensor);

@@ -82,7 +82,7 @@ private:
     auto known = options_.values.find(input.name);
     return aten::TensorState::create(
         known == options_.values.end()
-            ? mlir::Value(step_.addArgument(frontend::ArgumentRole::Input, type, input.name))
+            ? mlir::Value(step_.addArgument(Role::Input, type, input.name))
             : knownInput(type, input.name, known->second));
   }
 

@@ -11,7 +11,6 @@ namespace cleave::pt2 {
 
 using aten::TensorRef;
 using emit::fail;
-using frontend::ArgumentRole;
 using frontend::Remark;
 
 [[noreturn]] static void failOnAbsent(const std::string &name) {
@@ -70,9 +69,9 @@ mlir::Attribute ModelTensors::sourceOf(const InputSpec &input, const torch::Stri
 mlir::BlockArgument ModelTensors::addArgument(const InputSpec &input,
                                               const torch::StridedTensor &data,
                                               mlir::RankedTensorType type, const std::string &name,
-                                              ArgumentRole role) {
+                                              Role role) {
   mlir::BlockArgument argument = step_.addArgument(role, type, name, sourceOf(input, data, name));
-  if (role == ArgumentRole::Parameter && !data.requiresGrad)
+  if (role == Role::Parameter && !data.requiresGrad)
     step_.freeze(argument);
   return argument;
 }
@@ -123,7 +122,7 @@ std::string ModelTensors::tiedTo(const std::string &name) const {
 TensorRef ModelTensors::parameterNamed(const InputSpec &input, const std::string &name) {
   const TensorMeta &meta = metaOf(program_, input);
   torch::StridedTensor data = weights_.find(input.target, meta);
-  ArgumentRole role = states_.isState(name) ? ArgumentRole::State : ArgumentRole::Parameter;
+  Role role = states_.isState(name) ? Role::State : Role::Parameter;
   mlir::RankedTensorType type = typeOf(meta, name, symbols_, emitter_);
   return hold(addArgument(input, data, type, name, role), input, data, name);
 }
@@ -182,11 +181,11 @@ aten::IValue ModelTensors::buffer(const InputSpec &input) {
 mlir::Value ModelTensors::firstValue(const InputSpec &input, const torch::StridedTensor &data,
                                      mlir::RankedTensorType type, const std::string &name) {
   if (states_.isState(name))
-    return addArgument(input, data, type, name, ArgumentRole::State);
+    return addArgument(input, data, type, name, Role::State);
   const bool isLarge =
       type.getNumElements() * byteSize(*data.element) > frontend::kMaxConstantBytes;
   if (isLarge || data.isAbsent)
-    return addArgument(input, data, type, name, ArgumentRole::Constant);
+    return addArgument(input, data, type, name, Role::Constant);
   return step_.addConstant(name, torch::readTensor(weights_.archive(), data, name));
 }
 

@@ -43,8 +43,7 @@ private:
   mlir::Attribute sourceOf(const InputSpec &input, const torch::StridedTensor &data,
                            const std::string &name);
   mlir::BlockArgument addArgument(const InputSpec &input, const torch::StridedTensor &data,
-                                  mlir::RankedTensorType type, const std::string &name,
-                                  frontend::ArgumentRole role);
+                                  mlir::RankedTensorType type, const std::string &name, Role role);
   aten::TensorRef hold(mlir::Value value, const InputSpec &input, const torch::StridedTensor &data,
                        const std::string &name);
   // The tensor that begins with the same elements of the archive; null: there is none so far.

@@ -40,8 +40,8 @@ void findConstants(mlir::func::FuncOp step) {
       reach(op->getOperands());
   SignatureEdit edit(step);
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (argRole(step, i) == "parameter" && !reached.contains(step.getArgument(i)))
-      edit.setArgAttr(i, "graph.role", mlir::StringAttr::get(step.getContext(), "constant"));
+    if (argRole(step, i) == Role::Parameter && !reached.contains(step.getArgument(i)))
+      edit.setRole(i, Role::Constant);
   edit.commit();
 }
 
@@ -49,7 +49,7 @@ void findConstants(mlir::func::FuncOp step) {
 void dropNeedlessStops(mlir::func::FuncOp step) {
   llvm::DenseSet<mlir::Value> active;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (argRole(step, i) == "parameter")
+    if (argRole(step, i) == Role::Parameter)
       active.insert(step.getArgument(i));
   llvm::SmallVector<StopGradientOp> needless;
   for (mlir::Operation &op : step.getBody().front()) {
@@ -112,7 +112,7 @@ void computeConstants(mlir::func::FuncOp step, const std::string &path) {
   mlir::OpBuilder b = mlir::OpBuilder::atBlockBegin(&step.getBody().front());
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
     mlir::BlockArgument argument = step.getArgument(i);
-    if (argRole(step, i) != "constant" || argument.use_empty())
+    if (argRole(step, i) != Role::Constant || argument.use_empty())
       continue;
     if (std::optional<TensorOrigin> origin = originOf(step, i))
       if (mlir::Value computed = files.compute(b, argument, *origin))
@@ -129,15 +129,15 @@ void findUnwrittenStates(mlir::func::FuncOp step) {
       written.insert(*argument);
   SignatureEdit edit(step);
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (argRole(step, i) == "state" && !written.contains(i))
-      edit.setArgAttr(i, "graph.role", mlir::StringAttr::get(step.getContext(), "constant"));
+    if (argRole(step, i) == Role::State && !written.contains(i))
+      edit.setRole(i, Role::Constant);
   edit.commit();
 }
 
 void eraseUnusedConstants(mlir::func::FuncOp step) {
   llvm::BitVector unused(step.getNumArguments());
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    unused[i] = argRole(step, i) == "constant" && step.getArgument(i).use_empty();
+    unused[i] = argRole(step, i) == Role::Constant && step.getArgument(i).use_empty();
   eraseArguments(step, unused);
 }
 

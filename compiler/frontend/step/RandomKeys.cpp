@@ -14,8 +14,8 @@ Value RandomKeys::next() {
   constexpr double kKeysPerStep = 65536, kKeysPerDraw = 2;
   mlir::OpBuilder &b = step_.builder();
   if (!counter_)
-    counter_ = step_.addArgument(ArgumentRole::State,
-                                 graph::tensorOf(graph::Shape(), b.getF64Type()), kCounterName,
+    counter_ = step_.addArgument(Role::State, graph::tensorOf(graph::Shape(), b.getF64Type()),
+                                 kCounterName,
                                  graph::TensorOrigin()); // begins with 0
   Value first = graph::MulOp::create(b, step_.location(), counter_,
                                      graph::buildSplatLike(b, counter_, kKeysPerStep));

@@ -22,20 +22,6 @@ static mlir::OwningOpRef<mlir::ModuleOp> createEmptyStep(mlir::OpBuilder &b,
   return module;
 }
 
-static llvm::StringRef attributeOf(ArgumentRole role) {
-  switch (role) {
-  case ArgumentRole::Input:
-    return "input";
-  case ArgumentRole::Parameter:
-    return "parameter";
-  case ArgumentRole::State:
-    return "state";
-  case ArgumentRole::Constant:
-    return "constant";
-  }
-  return "";
-}
-
 void checkStateType(const std::string &name, mlir::Value before, mlir::Value after) {
   if (before.getType() != after.getType())
     emit::fail("the program changes the shape or type of the buffer '", name,
@@ -52,13 +38,13 @@ void StepBuilder::setInsertionPointToEnd() {
 }
 
 // -- arguments ------------------------------------------------------------------------------------
-mlir::BlockArgument StepBuilder::addArgument(ArgumentRole role, mlir::Type type,
-                                             llvm::StringRef name, mlir::Attribute source) {
-  return signature_.addArgument(type, name, attributeOf(role), source);
+mlir::BlockArgument StepBuilder::addArgument(Role role, mlir::Type type, llvm::StringRef name,
+                                             mlir::Attribute source) {
+  return signature_.addArgument(type, name, role, source);
 }
 
-mlir::BlockArgument StepBuilder::addArgument(ArgumentRole role, mlir::Type type,
-                                             llvm::StringRef name, const TensorOrigin &source) {
+mlir::BlockArgument StepBuilder::addArgument(Role role, mlir::Type type, llvm::StringRef name,
+                                             const TensorOrigin &source) {
   return addArgument(role, type, name, toAttribute(source, b_.getContext()));
 }
 
@@ -87,14 +73,14 @@ mlir::Value StepBuilder::addConstant(llvm::StringRef name, mlir::DenseElementsAt
 
 // -- results --------------------------------------------------------------------------------------
 void StepBuilder::addOutput(mlir::Value value, llvm::StringRef name) {
-  signature_.addResult(value, name, "output");
+  signature_.addResult(value, name, Role::Output);
 }
 
 void StepBuilder::addStateResult(mlir::BlockArgument state, mlir::Value last) {
   std::string name = nameOf(state).str();
   checkStateType(name, state, last);
   signature_.setArgAttr(state.getArgNumber(), kPerMicroBatch, b_.getUnitAttr());
-  signature_.addResult(last, name, "state", state.getArgNumber());
+  signature_.addResult(last, name, Role::State, state.getArgNumber());
 }
 
 void StepBuilder::commit() { signature_.commit(); }

@@ -13,9 +13,6 @@ namespace cleave::frontend {
 // step, larger ones arguments of it.
 inline constexpr int64_t kMaxConstantBytes = 4096;
 
-// Role of an argument of the step (graph.role).
-enum class ArgumentRole { Input, Parameter, State, Constant };
-
 // Fails where the value of the buffer `name` after the step has another type than before it.
 void checkStateType(const std::string &name, mlir::Value before, mlir::Value after);
 
@@ -38,9 +35,9 @@ public:
   // -- arguments
   // Adds an argument. `source` is its graph.source (a TensorOrigin or RandomOrigin); null for
   // inputs.
-  mlir::BlockArgument addArgument(ArgumentRole role, mlir::Type type, llvm::StringRef name,
+  mlir::BlockArgument addArgument(Role role, mlir::Type type, llvm::StringRef name,
                                   mlir::Attribute source = {});
-  mlir::BlockArgument addArgument(ArgumentRole role, mlir::Type type, llvm::StringRef name,
+  mlir::BlockArgument addArgument(Role role, mlir::Type type, llvm::StringRef name,
                                   const graph::TensorOrigin &source);
   // Notes a further name that a parameter has in the user's model (graph.other_names).
   void nameAlso(const std::string &other, const std::string &parameter);

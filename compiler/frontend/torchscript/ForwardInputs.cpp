@@ -95,8 +95,7 @@ IValue ForwardInputs::addTensor(frontend::StepBuilder &step, const std::string &
                                 ElementType element, const graph::Shape &dims) {
   mlir::Type type =
       graph::tensorOf(dims, graph::fromElementType(element, step.builder().getContext()));
-  return aten::TensorState::create(
-      mlir::Value(step.addArgument(frontend::ArgumentRole::Input, type, name)));
+  return aten::TensorState::create(mlir::Value(step.addArgument(Role::Input, type, name)));
 }
 
 IValue ForwardInputs::addInput(frontend::StepBuilder &step, const Parameter &parameter,

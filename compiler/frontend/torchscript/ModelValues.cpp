@@ -7,7 +7,6 @@
 namespace cleave::torchscript {
 
 using emit::fail;
-using frontend::ArgumentRole;
 
 IValue ModelValues::handleOf(mlir::Value value, const Stored &stored) {
   ElementType element = graph::toElementType(graph::elementTypeOf(value));
@@ -38,11 +37,11 @@ mlir::BlockArgument ModelValues::addArgument(const Stored &stored, ElementType e
   mlir::MLIRContext *context = step_.builder().getContext();
   auto type =
       mlir::RankedTensorType::get(stored.tensor.dims, graph::fromElementType(element, context));
-  ArgumentRole role = states_.isState(stored.name)             ? ArgumentRole::State
-                      : stored.kind == Stored::Kind::Parameter ? ArgumentRole::Parameter
-                                                               : ArgumentRole::Constant;
+  Role role = states_.isState(stored.name)             ? Role::State
+              : stored.kind == Stored::Kind::Parameter ? Role::Parameter
+                                                       : Role::Constant;
   mlir::BlockArgument argument = step_.addArgument(role, type, stored.name, origin);
-  if (role == ArgumentRole::Parameter && !stored.tensor.requiresGrad)
+  if (role == Role::Parameter && !stored.tensor.requiresGrad)
     step_.freeze(argument);
   return argument;
 }

@@ -267,7 +267,7 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
   }
   for (const GatherPin &pin : gatherRules_)
     if (std::none_of(model.arguments.begin(), model.arguments.end(), [&](const Argument &argument) {
-          return argument.role == "parameter" && matches(pin.name, argument);
+          return argument.role == Role::Parameter && matches(pin.name, argument);
         }))
       return Status::userError("the pin on gathering ", pin.name, " matches no parameter");
   CLEAVE_TRY(checkAgreement(rules_, model, model.arguments));
@@ -405,7 +405,8 @@ static void preferSplitWeights(const StepModel &model, const Op &op,
   prefer(choices, [&](const OpChoice &choice) { return !splitsSamples(choice, isBatch, axis); });
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const Value &value = model.values[op.operands[i]];
-    bool isParameter = value.argument >= 0 && model.arguments[value.argument].role == "parameter";
+    bool isParameter =
+        value.argument >= 0 && model.arguments[value.argument].role == Role::Parameter;
     int dim = isParameter && op.part != Part::Update ? weightDim(model, value) : -1;
     if (dim >= 0)
       prefer(choices,
@@ -492,7 +493,7 @@ void Pins::restrictLayouts(const StepModel &model, int index, const Mesh &mesh,
       choices.push_back({pinned.storage, pinned.compute, true});
     return;
   }
-  if (recipe_ == Recipe::None || argument.role != "parameter")
+  if (recipe_ == Recipe::None || argument.role != Role::Parameter)
     return;
   auto [samples, weights] = rolesOfAxes(mesh, recipe_);
   for (int axis : samples) {

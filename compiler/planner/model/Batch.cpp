@@ -14,7 +14,7 @@ Batch findBatch(const StepModel &model) {
   const DimClasses classes(model);
   std::vector<bool> isBatch(classes.limit());
   for (const Argument &argument : model.arguments)
-    if ((argument.role == "input" || argument.role == "label") &&
+    if ((argument.role == Role::Input || argument.role == Role::Label) &&
         !model.values[argument.value].shape.empty())
       isBatch[classes.ofDim(argument.value, 0)] = true;
   Batch batch;

@@ -86,8 +86,8 @@ private:
   LogicalResult readArgument(unsigned i) {
     Argument argument;
     argument.name = graph::argName(step_, i).str();
-    argument.role = graph::argRole(step_, i).str();
-    if (argument.role == "parameter")
+    argument.role = graph::argRole(step_, i);
+    if (argument.role == Role::Parameter)
       argument.otherNames = graph::otherNamesOf(step_->getParentOfType<ModuleOp>(), argument.name);
     if (auto owner = step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"))
       argument.parameter = owner.str();
@@ -155,7 +155,7 @@ private:
   void readOutput(unsigned i, mlir::Value value) {
     Output output;
     output.name = graph::resultName(step_, i).str();
-    output.role = graph::resultRole(step_, i).str();
+    output.role = graph::resultRole(step_, i);
     output.value = index_.at(value);
     if (std::optional<unsigned> argument = graph::aliasOf(step_, i)) {
       output.argument = static_cast<int>(*argument);

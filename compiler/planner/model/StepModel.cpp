@@ -53,7 +53,7 @@ private:
   void markForward() {
     std::vector<bool> needed(model_.values.size(), false);
     for (const Output &output : model_.outputs)
-      if (output.role == "loss" || output.role == "output")
+      if (output.role == Role::Loss || output.role == Role::Output)
         needed[output.value] = true;
     for (size_t i = model_.ops.size(); i-- > 0;) {
       const Op &op = model_.ops[i];
@@ -68,10 +68,10 @@ private:
   // The parameter that an argument is or belongs to, as the index of the parameter's argument.
   int ownerOf(int argument) const {
     const Argument &arg = model_.arguments[argument];
-    if (arg.role == "parameter")
+    if (arg.role == Role::Parameter)
       return argument;
     for (size_t i = 0; i < model_.arguments.size(); ++i)
-      if (model_.arguments[i].role == "parameter" && model_.arguments[i].name == arg.parameter)
+      if (model_.arguments[i].role == Role::Parameter && model_.arguments[i].name == arg.parameter)
         return static_cast<int>(i);
     return kSeveral;
   }

@@ -9,9 +9,11 @@
 #include "compiler/planner/model/Group.h"
 #include "dialects/interfaces/FactorRule.h"
 #include "dialects/interfaces/Tensor.h"
+#include "runtime/base/Role.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -119,7 +121,7 @@ struct Op {
 struct Argument {
   std::string name;                    // as the user knows it
   std::vector<std::string> otherNames; // of a parameter that is tied
-  std::string role;                    // `input`, `label`, `parameter`, `state`, `constant`
+  std::optional<Role> role;            // none in tests only
   std::string parameter;               // of an optimizer state: the name of its parameter
   int value = 0;                       // the value that it is
   int output = -1;                     // the output that replaces it in the next step, or -1
@@ -127,11 +129,11 @@ struct Argument {
 
 // A result of the step.
 struct Output {
-  std::string name;   // as the user knows it
-  std::string role;   // `output`, `loss`, `metric`, `parameter`, `state`
-  int value = 0;      // the value that is returned
-  int argument = -1;  // the argument that it replaces in the next step, or -1
-  int64_t copies = 0; // per step, of the value to the place of the result
+  std::string name;         // as the user knows it
+  std::optional<Role> role; // none in tests only
+  int value = 0;            // the value that is returned
+  int argument = -1;        // the argument that it replaces in the next step, or -1
+  int64_t copies = 0;       // per step, of the value to the place of the result
 };
 
 // The whole step.

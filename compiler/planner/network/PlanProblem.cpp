@@ -77,7 +77,7 @@ private:
       const Argument &argument = model_.arguments[i];
       const std::vector<Use> &uses = model_.values[argument.value].uses;
       bool isPinned = pins_.ruleFor(model_, static_cast<int>(i)) != nullptr;
-      if (argument.role == "parameter" || uses.size() != 1 || isPinned)
+      if (argument.role == Role::Parameter || uses.size() != 1 || isPinned)
         continue;
       const Op &reader = model_.ops[uses[0].op];
       bool returnsIt = argument.output >= 0 &&
@@ -159,7 +159,7 @@ private:
     if (isFollower(index))
       return;
     const Value &value = model_.values[argument.value];
-    bool isParameter = argument.role == "parameter";
+    bool isParameter = argument.role == Role::Parameter;
     std::vector<Sharding> wanted;
     for (const Use &use : value.uses)
       if (!isParameter || model_.ops[use.op].part != Part::Update)

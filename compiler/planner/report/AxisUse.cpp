@@ -51,7 +51,7 @@ private:
   }
 
   void readInput(const Argument &argument) {
-    if (argument.role != "input" && argument.role != "label")
+    if (argument.role != Role::Input && argument.role != Role::Label)
       return;
     const Value &value = model_.values[argument.value];
     for (size_t d = 0; d < value.shape.size(); ++d)
@@ -64,7 +64,7 @@ private:
   // Dims of parameters that are as long as a vocabulary run over it.
   void readParameter(const Argument &argument) {
     const Value &value = model_.values[argument.value];
-    for (size_t d = 0; argument.role == "parameter" && d < value.shape.size(); ++d)
+    for (size_t d = 0; argument.role == Role::Parameter && d < value.shape.size(); ++d)
       if (vocabularies_.contains(value.shape[d]))
         mark(classes_.ofDim(argument.value, d), DimUse::Vocabulary);
   }
@@ -83,7 +83,7 @@ private:
 
   bool isParameter(int value) const {
     const Argument *argument = argumentOf(value);
-    return argument && argument->role == "parameter";
+    return argument && argument->role == Role::Parameter;
   }
 
   // Products of several matrices one of which is a parameter: a matrix per expert.
@@ -138,10 +138,10 @@ void readStored(const StepModel &model, const Decisions &decisions, int axis, Ax
     const Argument &argument = model.arguments[i];
     const double bytes = static_cast<double>(model.values[argument.value].bytes());
     const bool isStored = splits(decisions.arguments[i].storage, axis);
-    if (argument.role == "parameter") {
+    if (argument.role == Role::Parameter) {
       parameters.all += bytes;
       parameters.split += isStored && !splits(decisions.arguments[i].compute, axis) ? bytes : 0;
-    } else if (argument.role == "state" && !argument.parameter.empty()) {
+    } else if (argument.role == Role::State && !argument.parameter.empty()) {
       states.all += bytes;
       const auto owner =
           std::find_if(model.arguments.begin(), model.arguments.end(),

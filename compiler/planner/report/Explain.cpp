@@ -95,7 +95,8 @@ std::optional<Reason> Explainer::ofArgument(int argument) const {
   if (node < 0)
     return std::nullopt;
   const std::vector<ArgumentChoice> &choices = plan_.argumentChoices[argument];
-  return reasonFor(model_.arguments[argument].name, model_.arguments[argument].role, node,
+  return reasonFor(model_.arguments[argument].name,
+                   std::string(name(model_.arguments[argument].role)), node,
                    [&](int c) { return argumentText(choices[c], mesh_); });
 }
 
@@ -110,7 +111,7 @@ std::vector<Reason> explainChoices(const StepModel &model, const Explainer &expl
                                    size_t maxOps) {
   std::vector<Reason> reasons;
   for (size_t i = 0; i < model.arguments.size(); ++i)
-    if (model.arguments[i].role == "parameter")
+    if (model.arguments[i].role == Role::Parameter)
       if (std::optional<Reason> reason = explainer.ofArgument(static_cast<int>(i)))
         reasons.push_back(std::move(*reason));
   std::vector<int> order(model.ops.size());

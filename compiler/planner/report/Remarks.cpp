@@ -119,7 +119,7 @@ private:
   void addArgument(int index) {
     const Argument &argument = model_.arguments[index];
     const ArgumentDecision &decision = plan_.arguments[index];
-    if (argument.role != "parameter" && decision.storage.isReplicated())
+    if (argument.role != Role::Parameter && decision.storage.isReplicated())
       return;
     std::string text;
     if (std::optional<Reason> reason = explainer_.ofArgument(index)) {
@@ -130,8 +130,9 @@ private:
       text = concat("lives as ", decision.storage.str(plan_.mesh), ", the layout that its only ",
                     "reader ", reader.name, " wants");
     }
-    remarks_.push_back(
-        {.kind = argument.role, .text = concat(argument.name, " ", text), .argument = index});
+    remarks_.push_back({.kind = std::string(name(argument.role)),
+                        .text = concat(argument.name, " ", text),
+                        .argument = index});
   }
 
   void addOp(int index) {

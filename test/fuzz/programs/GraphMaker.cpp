@@ -64,11 +64,11 @@ Sizes GraphMaker::shape(size_t most) {
 
 // -- values ---------------------------------------------------------------------------------------
 
-Value GraphMaker::newArgument(Type type, const char *role, double low, double high) {
+Value GraphMaker::newArgument(Type type, Role role, double low, double high) {
   unsigned number = function_.getNumArguments();
   std::string name = "a" + std::to_string(number);
   graph::TensorOrigin origin;
-  bool isInput = !hasRoles_ || StringRef(role) == "input";
+  bool isInput = !hasRoles_ || role == Role::Input;
   if (!isInput) {
     origin.kind = graph::TensorOrigin::Kind::Inline;
     origin.data =
@@ -93,18 +93,18 @@ Value GraphMaker::newArgument(Type type, const char *role, double low, double hi
 Value GraphMaker::argument(const Sizes &shape) {
   if (hasRoles_ && !choices_.chance(40))
     return parameter(shape);
-  return newArgument(RankedTensorType::get(shape, float_), "input", -2, 2);
+  return newArgument(RankedTensorType::get(shape, float_), Role::Input, -2, 2);
 }
 Value GraphMaker::integers(const Sizes &shape, int64_t low, int64_t high) {
   Type element = choices_.chance(25) ? b_.getI32Type() : b_.getI64Type();
-  return newArgument(RankedTensorType::get(shape, element), "input", static_cast<double>(low),
+  return newArgument(RankedTensorType::get(shape, element), Role::Input, static_cast<double>(low),
                      static_cast<double>(high));
 }
 Value GraphMaker::parameter(const Sizes &shape, double low, double high) {
-  return newArgument(RankedTensorType::get(shape, float_), "parameter", low, high);
+  return newArgument(RankedTensorType::get(shape, float_), Role::Parameter, low, high);
 }
 Value GraphMaker::state(const Sizes &shape, double low, double high) {
-  return newArgument(RankedTensorType::get(shape, float_), "state", low, high);
+  return newArgument(RankedTensorType::get(shape, float_), Role::State, low, high);
 }
 
 Value GraphMaker::splat(Type type, double value) {

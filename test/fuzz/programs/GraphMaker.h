@@ -69,7 +69,7 @@ public:
   mlir::OwningOpRef<mlir::ModuleOp> finish(llvm::ArrayRef<mlir::Value> results);
 
 private:
-  mlir::Value newArgument(mlir::Type type, const char *role, double low, double high);
+  mlir::Value newArgument(mlir::Type type, Role role, double low, double high);
 
   Choices &choices_;
   mlir::OpBuilder b_;

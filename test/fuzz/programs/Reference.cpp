@@ -119,9 +119,9 @@ public:
       start_.push_back(ensemble[0]);
     std::mt19937_64 random(spec.seed);
     for (unsigned i = 0; i < step.getNumResults(); ++i) {
-      if (graph::resultRole(step, i) == "loss")
+      if (graph::resultRole(step, i) == Role::Loss)
         loss_ = i;
-      if (graph::resultRole(step, i) != "parameter")
+      if (graph::resultRole(step, i) != Role::Parameter)
         continue;
       Tensor direction = start_[positions_[*graph::aliasOf(step, i)]];
       for (double &value : direction.values)

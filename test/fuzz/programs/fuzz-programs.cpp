@@ -53,7 +53,7 @@ bool dependsOnParameter(GraphMaker &m, Value value) {
     if (!seen.insert(next).second)
       continue;
     if (auto argument = dyn_cast<BlockArgument>(next)) {
-      if (graph::argRole(m.function(), argument.getArgNumber()) == "parameter")
+      if (graph::argRole(m.function(), argument.getArgNumber()) == Role::Parameter)
         return true;
     } else if (!isa<graph::StopGradientOp, graph::CompareOp, graph::FloorOp, graph::CeilOp,
                     graph::RoundOp>(next.getDefiningOp())) {
@@ -128,7 +128,7 @@ void experiment(Choices &choices, Report &report) {
   func::FuncOp step = maker.function();
   OwningOpRef<ModuleOp> module = maker.finish({});
   for (auto [i, value] : llvm::enumerate(results))
-    graph::addResult(step, value, "o" + std::to_string(i), "output");
+    graph::addResult(step, value, "o" + std::to_string(i), Role::Output);
   std::string text = textOf(spec);
   llvm::raw_string_ostream(text) << *module;
   report.begin(text);

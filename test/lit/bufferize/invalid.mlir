@@ -28,3 +28,28 @@ func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"},
   %1 = graph.dot_general %x, %x batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
   return %1, %0 : tensor<4x4xf32>, tensor<4x4xf32>
 }
+
+// -----
+
+// Roles that do not exist, or that an argument or result cannot have, are not guessed.
+// expected-error @below {{argument 'w' has the graph.role 'weight', expected input, label, parameter, state, constant or hyperparameter}}
+func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "weight"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
+  return %w : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{argument 'w' has the graph.role 'loss', expected input, label, parameter, state, constant or hyperparameter}}
+func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "loss"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
+  return %w : tensor<4xf32>
+}
+
+// -----
+
+// expected-error @below {{result 'y' has the graph.role '', expected output, loss, metric, parameter or state}}
+func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "constant"})
+    -> (tensor<4xf32> {graph.name = "y"}) {
+  return %w : tensor<4xf32>
+}

@@ -90,7 +90,7 @@ program.program arena <63 bytes, peak 63> schedule [] {
 // -----
 
 program.program arena <64 bytes, peak 64> schedule [] {
-  // expected-error @+2 {{expected ::cleave::program::Role to be one of: input, parameter, state, constant, output, metric, activation, gradient, workspace, coordinates}}
+  // expected-error @+2 {{expected one of output, metric, input, parameter, state, constant, hyperparameter, activation, gradient, workspace, coordinates}}
   // expected-error @below {{failed to parse Program_RoleAttr}}
   %a = program.buffer weight "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
 }

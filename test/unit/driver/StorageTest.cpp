@@ -59,7 +59,7 @@ Storage storageIn(driver::CompileOptions options, std::optional<planner::Budget>
     const planner::Argument &argument = model->arguments[i];
     const planner::ArgumentDecision &decision = c.decided.arguments[i];
     const std::set<planner::Part> &parts = gathered[argument.value];
-    if (argument.role != "parameter" || decision.storage == decision.compute ||
+    if (argument.role != Role::Parameter || decision.storage == decision.compute ||
         !parts.count(planner::Part::Forward))
       continue;
     if (decision.staysGathered)

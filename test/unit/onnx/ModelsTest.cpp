@@ -42,7 +42,7 @@ std::string pathOf(const std::string &file) {
   return std::filesystem::path(kTests + "models/" + file).lexically_normal().string();
 }
 
-Shapes parametersOf(const Computed &computed, const std::string &role = "parameter") {
+Shapes parametersOf(const Computed &computed, Role role = Role::Parameter) {
   Shapes out;
   for (const Argument &argument : computed.arguments)
     if (argument.role == role)
@@ -111,7 +111,7 @@ TEST_CASE("frozen batch norms use the statistics of the file and do not update t
   REQUIRE(computed.status.isOk());
   CHECK(difference(computed.outputs.at("logits"), arrays.at("logits.eval")) < 5e-6);
   CHECK(computed.outputs.size() == 1);
-  CHECK(parametersOf(computed, "state").empty());
+  CHECK(parametersOf(computed, Role::State).empty());
 }
 
 TEST_CASE("training batch norms update the running statistics") {
@@ -119,7 +119,7 @@ TEST_CASE("training batch norms update the running statistics") {
   Computed computed =
       runModel(pathOf("resnet.ts-train-13.onnx"), options(arrays.at("logits").shape[0]), arrays);
   REQUIRE(computed.status.isOk());
-  CHECK(parametersOf(computed, "state").size() == 16);
+  CHECK(parametersOf(computed, Role::State).size() == 16);
   CHECK(computed.outputs.size() == 17);
 }
 

@@ -31,7 +31,7 @@ TEST_CASE("a weight inside a branch is a parameter") {
   Computed computed = importModel(kFolder + "weights.onnx", {});
   REQUIRE(computed.arguments.size() == 2);
   CHECK(computed.arguments[1].name == "weight");
-  CHECK(computed.arguments[1].role == "parameter");
+  CHECK(computed.arguments[1].role == Role::Parameter);
 }
 
 } // namespace cleave::onnx

@@ -79,12 +79,13 @@ Computed run(const std::string &path, const ImportOptions &options, const Arrays
   std::vector<Tensor> arguments;
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
     std::vector<int64_t> shape = graph::staticShapeOf(step.getArgument(i));
-    std::string name = graph::argName(step, i).str(), role = graph::argRole(step, i).str();
+    const std::string name = graph::argName(step, i).str();
+    const std::optional<Role> role = graph::argRole(step, i);
     out.arguments.push_back({name, role, shape});
     if (!inputs)
       continue;
     ElementType type = graph::toElementType(graph::elementTypeOf(step.getArgument(i)));
-    arguments.push_back(role == "input"
+    arguments.push_back(role == Role::Input
                             ? inputs->at(name)
                             : initialValue(*graph::originOf(step, i), type, shape, path));
   }

@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/onnx/Import.h"
 #include "dialects/interfaces/Tensor.h"
+#include "runtime/base/Role.h"
 
 #include <map>
 #include <string>
@@ -18,7 +19,7 @@ Arrays readArrays(const std::string &path);
 // An argument of the step.
 struct Argument {
   std::string name;
-  std::string role;
+  std::optional<Role> role;
   std::vector<int64_t> shape;
 };
 

@@ -21,7 +21,7 @@ StoredTensor storedIntegers(const std::string &name, const std::vector<int64_t> 
 std::vector<std::string> trainedParameters(const Computed &computed) {
   std::vector<std::string> names;
   for (const Argument &argument : computed.arguments)
-    if (argument.role == "parameter")
+    if (argument.role == Role::Parameter)
       names.push_back(argument.name);
   return names;
 }

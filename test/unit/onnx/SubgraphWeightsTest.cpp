@@ -41,7 +41,7 @@ Model affineModel() {
 }
 
 // The arguments of this role, sorted.
-std::vector<std::string> named(const Computed &computed, const std::string &role) {
+std::vector<std::string> named(const Computed &computed, Role role) {
   std::vector<std::string> names;
   for (const Argument &argument : computed.arguments)
     if (argument.role == role)
@@ -56,7 +56,7 @@ Names parametersOf(const Model &model, const ImportOptions &options = {}) {
   SmallModel file(model);
   Computed computed = importModel(file.path(), options);
   CHECK(computed.status.message() == "");
-  return named(computed, "parameter");
+  return named(computed, Role::Parameter);
 }
 
 // y of x = {1, 1}.
@@ -129,7 +129,7 @@ TEST_CASE("weights without a name that only a branch reads give a warning") {
   model.graph.initializers = {storedFloats("onnx::Add_7", {2}, {1, 2})};
   SmallModel file(model);
   Computed computed = importModel(file.path(), {});
-  CHECK(named(computed, "parameter").empty());
+  CHECK(named(computed, Role::Parameter).empty());
   REQUIRE(computed.remarks.size() == 1);
   CHECK(computed.remarks[0].kind == Remark::Kind::TrainingWarning);
   CHECK_THAT(computed.remarks[0].text, Catch::Contains("so it is not trained"));

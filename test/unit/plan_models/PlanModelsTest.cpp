@@ -90,7 +90,7 @@ std::vector<Tensor> argumentsOf(func::FuncOp step, Random &random) {
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
     Type type = step.getArgument(i).getType();
     bool isFloat = isa<FloatType>(graph::elementTypeOf(type));
-    bool isState = graph::argRole(step, i) == "state";
+    bool isState = graph::argRole(step, i) == Role::State;
     args.push_back(isState   ? randomTensor(type, random, 0.01, 0.02)
                    : isFloat ? randomTensor(type, random, -0.3, 0.3)
                              : randomTensor(type, random, 0, 10));

@@ -58,7 +58,7 @@ public:
   }
 
   void check(Counts &counts) {
-    INFO(model_.ops.size() << " ops on " << str(*options_.mesh) << ", budget "
+    INFO(model_.ops.size() << " ops on " << options_.mesh->str() << ", budget "
                            << options_.budget.bytes());
     REQUIRE(best_.others == 0);
     const Refined few = solve(kFourForEver);

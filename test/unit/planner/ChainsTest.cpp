@@ -133,7 +133,7 @@ class ChainStep {
 public:
   explicit ChainStep(const Chain &chain) : chain_(chain) {
     std::vector<int> x = {addValue(chain.x[0], -1)}, extra = {-1};
-    model_.arguments.push_back({"x", {}, "input", "", 0, -1});
+    model_.arguments.push_back({"x", {}, Role::Input, "", 0, -1});
     model_.values[0].argument = 0;
     for (int i = 0; i < chain.length; ++i) {
       const int op = addOp("forward", chain.forward[i], {x.back()});
@@ -144,7 +144,7 @@ public:
         extra.push_back(-1);
     }
     const int loss = addResult(addOp("loss", 0, {x.back()}), 0);
-    model_.outputs.push_back({"loss", "loss", loss, -1});
+    model_.outputs.push_back({"loss", Role::Loss, loss, -1});
     int gradient = addResult(addOp("backward", 0, {x.back()}), chain.x[chain.length]);
     for (int i = chain.length; i-- > 0;) {
       std::vector<int> operands = {x[i], x[i + 1], gradient};
@@ -152,7 +152,7 @@ public:
         operands.push_back(extra[i + 1]);
       gradient = addResult(addOp("backward", chain.backward[i], operands), chain.x[i]);
     }
-    model_.outputs.push_back({"gradient", "output", gradient, -1});
+    model_.outputs.push_back({"gradient", Role::Output, gradient, -1});
     for (Op &op : model_.ops)
       op.part = op.name == "backward" ? Part::Backward : Part::Forward;
     setStores();

@@ -16,7 +16,7 @@ public:
       : dims_(dims), random_(random), microBatches_(pick({1, 1, 3})) {}
 
   StepModel make(int layers) {
-    int x = addArgument("input", "x", {size(), size()});
+    int x = addArgument(Role::Input, "x", {size(), size()});
     if (dims_ > 2)
       model_.values[x].shape.push_back(size());
     for (int i = 0; i < layers; ++i) {
@@ -26,7 +26,7 @@ public:
     }
     std::string loss = letters(shapeOf(x).size(), 'a') + " ->";
     int sum = addOp(loss, {x}, {Shape()}, true);
-    model_.outputs.push_back({"loss", "loss", sum, -1});
+    model_.outputs.push_back({"loss", Role::Loss, sum, -1});
     for (const Layer &layer : layers_)
       addUpdate(layer);
     classifyOps(model_);
@@ -62,7 +62,7 @@ private:
     return static_cast<int>(model_.values.size()) - 1;
   }
 
-  int addArgument(const std::string &role, const std::string &name, Shape shape,
+  int addArgument(Role role, const std::string &name, Shape shape,
                   const std::string &parameter = "") {
     const int index = static_cast<int>(model_.arguments.size());
     const int value = addValue(std::move(shape), -1, 0, index);
@@ -103,7 +103,7 @@ private:
     const std::string rows = letters(shape.size() - 1, 'a');
     const Shape weightShape = {shape.back(), size()};
     shape.back() = weightShape[1];
-    const int weight = addArgument("parameter", concat("w", layers_.size()), weightShape);
+    const int weight = addArgument(Role::Parameter, concat("w", layers_.size()), weightShape);
     const int y = addOp(rows + " x, x y -> " + rows + " y", {x, weight}, {shape}, false, true);
     layers_.push_back({x, weight, y});
     return y;
@@ -146,7 +146,7 @@ private:
     }
   }
 
-  void addReplacement(const std::string &role, int argumentValue, int value) {
+  void addReplacement(Role role, int argumentValue, int value) {
     const int argument = model_.values[argumentValue].argument;
     model_.arguments[argument].output = static_cast<int>(model_.outputs.size());
     model_.outputs.push_back({model_.arguments[argument].name, role, value, argument});
@@ -163,12 +163,12 @@ private:
       model_.ops.back().moves = {{.kind = Move::Kind::Fill}}; // cleared before
     }
     const std::string &name = model_.arguments[model_.values[layer.weight].argument].name;
-    const int state = addArgument("state", name + ".m", shape, name);
+    const int state = addArgument(Role::State, name + ".m", shape, name);
     const int updated =
         addOp("x y, x y, x y -> x y, x y", {layer.weight, gradient, state}, {shape, shape}, false);
     model_.ops.back().repeats = 1;
-    addReplacement("parameter", layer.weight, updated);
-    addReplacement("state", state, updated + 1);
+    addReplacement(Role::Parameter, layer.weight, updated);
+    addReplacement(Role::State, state, updated + 1);
   }
 
   int dims_;

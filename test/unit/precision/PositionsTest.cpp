@@ -69,7 +69,7 @@ private:
 
   std::unique_ptr<Tensor> constantOf(BlockArgument argument) {
     auto step = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    if (graph::argRole(step, argument.getArgNumber()) != "constant")
+    if (graph::argRole(step, argument.getArgNumber()) != Role::Constant)
       return nullptr;
     return std::make_unique<Tensor>(test::firstValue(
         step, argument.getArgNumber(), model_.parent_path().string(), model_.filename().string()));

@@ -21,7 +21,7 @@ Plan randomPlan(const StepModel &model, const cluster::Cluster &cluster, const M
   for (const Argument &argument : model.arguments) {
     const std::vector<int64_t> &shape = model.values[argument.value].shape;
     ArgumentChoice choice = pick(enumerateArgument(shape, mesh, {}, true), random);
-    if (argument.role != "parameter")
+    if (argument.role != Role::Parameter)
       choice.compute = choice.storage;
     const bool staysGathered = choice.isGathered() && random() % 2;
     plan.arguments.push_back({choice.storage, choice.compute, staysGathered});

@@ -71,7 +71,7 @@ void returnGradients(func::FuncOp step) {
                                  graph::MulOp::create(b, end->getLoc(), y, weights), all);
   SmallVector<Value> wrt, gradients, results(end->getOperands());
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (graph::argRole(step, i) == "parameter")
+    if (graph::argRole(step, i) == Role::Parameter)
       wrt.push_back(step.getArgument(i));
   REQUIRE(succeeded(autodiff::buildGradients(b, sum, wrt, gradients)));
   for (Value gradient : gradients)
@@ -101,7 +101,7 @@ struct Model {
       Type type = step.getArgument(i).getType();
       bool isFlag = graph::argName(step, i) == "y"; // a mask, or labels
       Tensor value =
-          graph::argRole(step, i) == "input"
+          graph::argRole(step, i) == Role::Input
               ? randomTensor(type, random,
                              isFlag || isa<FloatType>(graph::elementTypeOf(type)) ? -1 : 0,
                              isFlag                                       ? 2

@@ -39,7 +39,7 @@ struct Counting {
     mlir::Type type = tensorOf({Polynomial(2)}, step->builder().getF32Type());
     mlir::Value value =
         states.isState(name)
-            ? mlir::Value(step->addArgument(ArgumentRole::State, type, name, TensorOrigin()))
+            ? mlir::Value(step->addArgument(Role::State, type, name, TensorOrigin()))
             : step->addConstant(name, Tensor(ElementType::F32, {2}));
     states.add(name, value);
     return value;
@@ -59,7 +59,7 @@ TEST_CASE("a written tensor is a state of the second build, others stay constant
   mlir::func::FuncOp step = stepOf(*imported.module);
   REQUIRE(step.getNumArguments() == 1);
   CHECK(argName(step, 0) == "count");
-  CHECK(argRole(step, 0) == "state");
+  CHECK(argRole(step, 0) == Role::State);
   CHECK(step.getArgAttr(0, kPerMicroBatch));
   CHECK(resultName(step, 1) == "count");
   CHECK(aliasOf(step, 1) == 0u);
@@ -73,7 +73,7 @@ TEST_CASE("statistics that are only read stay arguments") {
   mlir::func::FuncOp step = stepOf(*imported.module);
   REQUIRE(step.getNumArguments() == 2);
   CHECK(argName(step, 0) == "read");
-  CHECK(argRole(step, 0) == "constant");
+  CHECK(argRole(step, 0) == Role::Constant);
 }
 
 TEST_CASE("a state keeps its shape, and has one name") {

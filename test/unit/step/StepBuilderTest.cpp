@@ -26,11 +26,9 @@ struct StepFixture {
 
 TEST_CASE("arguments and results have names, roles and aliases") {
   StepFixture f;
-  mlir::BlockArgument x = f.step.addArgument(ArgumentRole::Input, f.vector(), "x");
-  mlir::BlockArgument w =
-      f.step.addArgument(ArgumentRole::Parameter, f.vector(), "w", TensorOrigin());
-  mlir::BlockArgument count =
-      f.step.addArgument(ArgumentRole::State, f.vector(), "count", TensorOrigin());
+  mlir::BlockArgument x = f.step.addArgument(Role::Input, f.vector(), "x");
+  mlir::BlockArgument w = f.step.addArgument(Role::Parameter, f.vector(), "w", TensorOrigin());
+  mlir::BlockArgument count = f.step.addArgument(Role::State, f.vector(), "count", TensorOrigin());
   f.step.freeze(w);
   CHECK(f.step.nameOf(count) == "count");
   mlir::Value sum = AddOp::create(f.step.builder(), f.step.location(), x, w);
@@ -39,12 +37,12 @@ TEST_CASE("arguments and results have names, roles and aliases") {
   Imported imported = f.step.finish({}, "test");
   CHECK(imported.producer == "test");
   mlir::func::FuncOp step = stepOf(*imported.module);
-  CHECK(argRole(step, 0) == "input");
-  CHECK(argRole(step, 1) == "parameter");
+  CHECK(argRole(step, 0) == Role::Input);
+  CHECK(argRole(step, 1) == Role::Parameter);
   CHECK(isFrozen(step, 1));
-  CHECK(argRole(step, 2) == "state");
+  CHECK(argRole(step, 2) == Role::State);
   CHECK(resultName(step, 0) == "y");
-  CHECK(resultRole(step, 1) == "state");
+  CHECK(resultRole(step, 1) == Role::State);
   CHECK(aliasOf(step, 1) == 2u);
 }
 
@@ -53,19 +51,18 @@ TEST_CASE("a state that the step does not write becomes a constant argument, wha
   TensorOrigin zeros;
   zeros.kind = TensorOrigin::Kind::Inline;
   zeros.data = Tensor(ElementType::F32, {2});
-  mlir::BlockArgument mean = f.step.addArgument(ArgumentRole::State, f.vector(), "mean", zeros);
+  mlir::BlockArgument mean = f.step.addArgument(Role::State, f.vector(), "mean", zeros);
   f.step.addOutput(mean, "y");
   Imported imported = f.step.finish({}, "test");
   mlir::func::FuncOp step = stepOf(*imported.module);
   REQUIRE(step.getNumArguments() == 1);
   CHECK(argName(step, 0) == "mean");
-  CHECK(argRole(step, 0) == "constant");
+  CHECK(argRole(step, 0) == Role::Constant);
 }
 
 TEST_CASE("a state keeps its type") {
   StepFixture f;
-  mlir::BlockArgument mean =
-      f.step.addArgument(ArgumentRole::State, f.vector(), "mean", TensorOrigin());
+  mlir::BlockArgument mean = f.step.addArgument(Role::State, f.vector(), "mean", TensorOrigin());
   mlir::Value scalar = f.step.addConstant("one", Tensor(ElementType::F32, {}));
   std::string message;
   try {

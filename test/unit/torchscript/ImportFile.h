@@ -39,9 +39,12 @@ inline Result import(const std::string &path,
   llvm::raw_string_ostream(out.ir) << **imported->module;
   mlir::func::FuncOp step = graph::stepOf(*imported->module);
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    out.arguments.push_back((graph::argRole(step, i) + " " + graph::argName(step, i)).str());
+    out.arguments.push_back(
+        (llvm::StringRef(name(graph::argRole(step, i))) + " " + graph::argName(step, i)).str());
   for (unsigned i = 0; i < step.getNumResults(); ++i)
-    out.results.push_back((graph::resultRole(step, i) + " " + graph::resultName(step, i)).str());
+    out.results.push_back(
+        (llvm::StringRef(name(graph::resultRole(step, i))) + " " + graph::resultName(step, i))
+            .str());
   for (const frontend::Remark &remark : imported->remarks)
     out.remarks.push_back(std::string(frontend::kindName(remark.kind)) + " " + remark.name);
   return out;

@@ -128,7 +128,7 @@ private:
     for (unsigned i = 0; i < step.getNumResults(); ++i) {
       if (std::optional<unsigned> alias = graph::aliasOf(step, i))
         persistent[position[*alias]] = results[i];
-      if (graph::resultRole(step, i) == "loss")
+      if (graph::resultRole(step, i) == Role::Loss)
         loss = results[i].values[0];
       if (graph::resultName(step, i) == "grad_norm")
         norm = results[i].values[0];

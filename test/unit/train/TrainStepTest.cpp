@@ -46,7 +46,8 @@ static train::TrainOptions options(const std::string &loss = "mse:logits",
 static std::vector<std::string> argumentNames(func::FuncOp step) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    names.push_back(graph::argName(step, i).str() + ":" + graph::argRole(step, i).str());
+    names.push_back(graph::argName(step, i).str() + ":" +
+                    std::string(name(graph::argRole(step, i))));
   return names;
 }
 
@@ -54,7 +55,8 @@ static std::vector<std::string> resultNames(func::FuncOp step) {
   std::vector<std::string> names;
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     std::optional<unsigned> alias = graph::aliasOf(step, i);
-    names.push_back(graph::resultName(step, i).str() + ":" + graph::resultRole(step, i).str() +
+    names.push_back(graph::resultName(step, i).str() + ":" +
+                    std::string(name(graph::resultRole(step, i))) +
                     (alias ? "=" + graph::argName(step, *alias).str() : ""));
   }
   return names;
@@ -97,8 +99,8 @@ TEST_CASE("frozen parameters become constants") {
   train::TrainOptions chosen = options();
   chosen.freeze = {"*.weight"};
   REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
-  CHECK(graph::argRole(text.function(), 1) == "constant");
-  CHECK(graph::argRole(text.function(), 2) == "parameter");
+  CHECK(graph::argRole(text.function(), 1) == Role::Constant);
+  CHECK(graph::argRole(text.function(), 2) == Role::Parameter);
   CHECK(resultNames(text.function()) ==
         Names{"loss:loss", "grad_norm:metric", "fc.bias:parameter=fc.bias", "step:state=step"});
 }
@@ -108,14 +110,14 @@ TEST_CASE("only what is named trainable is trained") {
   train::TrainOptions chosen = options();
   chosen.trainable = {"fc.w*"};
   REQUIRE(succeeded(train::buildTrainingStep(text.function(), chosen)));
-  CHECK(graph::argRole(text.function(), 2) == "constant");
+  CHECK(graph::argRole(text.function(), 2) == Role::Constant);
 }
 
 TEST_CASE("a parameter that the model file freezes is trained only if it is named") {
   GraphText text(linear(2)), named(linear(2)), all(linear(2));
   graph::setFrozen(text.function(), 1);
   REQUIRE(succeeded(train::buildTrainingStep(text.function(), options())));
-  CHECK(graph::argRole(text.function(), 1) == "constant");
+  CHECK(graph::argRole(text.function(), 1) == Role::Constant);
   CHECK(graph::isTrainable(text.function(), 2));
   graph::setFrozen(named.function(), 1);
   train::TrainOptions chosen = options();
@@ -150,7 +152,7 @@ static std::map<std::string, Tensor> run(GraphText &text,
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (!graph::isFed(step, i)) {
       Type type = step.getArgument(i).getType();
-      bool isParameter = graph::argRole(step, i) == "parameter";
+      bool isParameter = graph::argRole(step, i) == Role::Parameter;
       persistent.push_back(isParameter ? randomTensor(type, random)
                                        : Tensor(graph::toElementType(graph::elementTypeOf(type)),
                                                 graph::staticShapeOf(type),

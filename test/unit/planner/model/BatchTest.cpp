@@ -23,7 +23,7 @@ TEST_CASE("inputs run over samples in their first dim, parameters in none") {
   const Batch batch = findBatch(model);
   for (const Argument &argument : model.arguments) {
     const std::vector<bool> &dims = batch.dims[argument.value];
-    const bool isFed = argument.role == "input" || argument.role == "label";
+    const bool isFed = argument.role == Role::Input || argument.role == Role::Label;
     for (size_t d = 0; d < dims.size(); ++d)
       CHECK(dims[d] == (isFed && d == 0));
   }
