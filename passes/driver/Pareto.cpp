@@ -34,8 +34,7 @@ Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions
     if (decided) {
       const planner::Plan &plan = decided->plan;
       points.push_back({budget.isLimited() ? budget.bytes() : plan.arenaBytes, plan.arenaBytes,
-                        plan.seconds, plan.boundSeconds, planner::plan.mesh.str(),
-                        plan.repetitions.size()});
+                        plan.seconds, plan.boundSeconds, plan.mesh.str(), plan.repetitions.size()});
     } else if (points.empty() || decided.status().kind() != StatusKind::Infeasible) {
       return decided.status();
     } else {

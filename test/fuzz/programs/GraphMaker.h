@@ -7,6 +7,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "runtime/base/Role.h"
 #include "test/fuzz/programs/Choices.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
