@@ -9,7 +9,7 @@ SHARES = {
     "compiler/solver": ("test/unit/solver", 100),
     "passes/driver": ("test/unit/driver", 7),
     "passes/codegen/gpu": ("test/unit/codegen_gpu", 17),
-    "runtime/device/cuda": ("test/unit/runtime_device_cuda", 45),
+    "runtime/device/cuda": ("test/unit/runtime_device_cuda", 81),
 }
 
 
