@@ -8,7 +8,7 @@ SHARES = {
     "compiler/planner": ("test/unit/planner", 64),
     "compiler/solver": ("test/unit/solver", 100),
     "passes/driver": ("test/unit/driver", 7),
-    "passes/codegen/gpu": ("test/unit/codegen_gpu", 17),
+    "passes/codegen/gpu": ("test/unit/codegen_gpu", 85),
     "runtime/device/cuda": ("test/unit/runtime_device_cuda", 81),
 }
 

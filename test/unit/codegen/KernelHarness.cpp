@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <limits>
 #include <random>
+#include <regex>
 
 using namespace mlir;
 
@@ -20,6 +21,10 @@ std::string sized(const std::string &text, int64_t rows, int64_t columns) {
   for (char c : text)
     out += c == 'N' ? std::to_string(rows) : c == 'M' ? std::to_string(columns) : std::string(1, c);
   return out;
+}
+
+std::string ofType(const std::string &text, const std::string &type) {
+  return std::regex_replace(text, std::regex("([x<])T>"), "$01" + type + ">");
 }
 
 const char *const kSoftmax = R"(func.func @f(%x: tensor<NxMxf32>) -> tensor<NxMxf32> {

@@ -32,6 +32,8 @@ struct KernelCase {
 
 // Replaces N and M by sizes, so that one text serves for all shapes.
 std::string sized(const std::string &text, int64_t rows, int64_t columns);
+// Replaces the element type T of tensors by a type, so that it serves for all.
+std::string ofType(const std::string &text, const std::string &type);
 
 // A group whose rows are read again behind their own maximum and sum, N x M.
 extern const char *const kSoftmax;

@@ -269,15 +269,10 @@ std::vector<Pattern> patterns() {
   };
 }
 
-// The text for the element type `type` instead of T.
-std::string replaced(const std::string &text, const std::string &type) {
-  return std::regex_replace(text, std::regex("([x<])T>"), "$01" + type + ">");
-}
-
 codegen::GpuModule compile(const Pattern &pattern, const std::string &type,
                            const std::string &target) {
   test::KernelCase testCase;
-  testCase.text = test::sized(replaced(pattern.text, type), pattern.rows, pattern.columns);
+  testCase.text = test::sized(test::ofType(pattern.text, type), pattern.rows, pattern.columns);
   testCase.inPlace = pattern.inPlace;
   std::unique_ptr<CompiledKernel> kernel = CompiledKernel::build(testCase);
   REQUIRE(kernel);
@@ -428,7 +423,7 @@ TEST_CASE("a function without code for GPUs is refused with a way out") {
                         "graph.fusion (%a = %x : tensor<NxMxT>) -> (tensor<NxMxT>) {\n"
                         "%q = graph.tanh %a : tensor<NxMxT>\ngraph.yield %q : tensor<NxMxT>\n}",
                         kMatrix);
-  auto kernel = CompiledKernel::build({test::sized(replaced(text, "f64"), 2, 2)});
+  auto kernel = CompiledKernel::build({test::sized(test::ofType(text, "f64"), 2, 2)});
   REQUIRE(kernel);
   Result<codegen::GpuModule> module = codegen::compileForGpu({kernel->op()}, "sm_80");
   REQUIRE(!module.isOk());
