@@ -7,7 +7,7 @@ import os
 SHARES = {
     "compiler/planner": ("test/unit/planner", 64),
     "compiler/solver": ("test/unit/solver", 100),
-    "passes/driver": ("test/unit/driver", 7),
+    "passes/driver": ("test/unit/driver", 80),
     "passes/codegen/gpu": ("test/unit/codegen_gpu", 85),
     "runtime/device/cuda": ("test/unit/runtime_device_cuda", 81),
 }

@@ -1,5 +1,4 @@
-// Plans for GPUs, made where there is none: modules, grids, workspaces, queues, and the mistakes of
-// users about devices.
+// Plans for GPUs, made where there is none: modules, grids, workspaces, and queues.
 #include "dialects/graph/Graph.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
@@ -32,11 +31,6 @@ plan::Plan planFor(const std::string &device, const Split &split, Model which = 
   return c.plan;
 }
 
-Status failureOf(driver::CompileOptions options) {
-  driver::Compilation c(std::move(options));
-  return driver::compileTo(c, "artifact");
-}
-
 } // namespace
 
 TEST_CASE("a plan for a cluster of GPUs holds PTX, grids and workspaces") {
@@ -56,25 +50,6 @@ TEST_CASE("a plan for a cluster of GPUs holds PTX, grids and workspaces") {
     }
   CHECK(products > 0);
   CHECK(workspaces == products);
-}
-
-TEST_CASE("the option overrides the cluster's device") {
-  CHECK(planFor("cpu", {1}).modules(0).target() == "cpu");
-  CHECK(planFor("cuda:sm_86", {1}).modules(0).target() == "sm_80");
-}
-
-TEST_CASE("mistakes about devices have a message with a way out") {
-  driver::CompileOptions old = optionsFor("", {1});
-  old.cluster = "v100-node";
-  CHECK_THAT(failureOf(old).message(), Contains("found the GPU 'sm_70', expected sm_80 or a later "
-                                                "one; --device cpu makes a plan"));
-  CHECK_THAT(failureOf(optionsFor("tpu", {1})).message(),
-             Contains("--device: found 'tpu', expected cpu, cuda or cuda:sm_90"));
-  CHECK_THAT(failureOf(optionsFor("cuda:sm_75", {1})).message(),
-             Contains("found the GPU 'sm_75', expected sm_80 or a later one"));
-  driver::CompileOptions checked = optionsFor("cuda", {1});
-  checked.checkKernels = true;
-  CHECK_THAT(failureOf(checked).message(), Contains("exist for CPUs only"));
 }
 
 TEST_CASE("the verifier finds every dropped wait and every instruction in a wrong queue") {

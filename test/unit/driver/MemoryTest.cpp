@@ -1,9 +1,6 @@
 // The planner's memory is that of the program: for whole models on several numbers of ranks, the
 // planned peak is compared with the arena's.
 #include "passes/driver/Compile.h"
-#include "passes/driver/LeastMemory.h"
-#include "runtime/base/FileWriter.h"
-#include "runtime/base/Units.h"
 #include "test/unit/driver/Models.h"
 
 #include <catch2/catch.hpp>
@@ -92,95 +89,6 @@ TEST_CASE("a plan's own memory given back as the limit gives the same plan") {
     checkAll(bundledCases()[1], {{ranks, "", 1}}, OwnPeak::Check);
     checkAll(bundledCases()[4], {{ranks, "", 4}}, OwnPeak::Check);
     checkAll(zooCases()[1], {{ranks, "", 1}}, OwnPeak::Check);
-  }
-}
-
-static void requireOk(const Status &status) {
-  INFO((status ? "" : status.message()));
-  REQUIRE(status.isOk());
-}
-
-// The bytes that the message of a refused budget asks for.
-static uint64_t namedBytes(driver::CompileOptions options) {
-  options.memory = 1 << 10;
-  Compilation c(options);
-  Status status = driver::compileTo(c, "planned");
-  REQUIRE(status.kind() == StatusKind::Infeasible);
-  const std::string key = " (--memory ";
-  const size_t at = status.message().find(key);
-  REQUIRE(at != std::string::npos);
-  const size_t begin = at + key.size(), end = status.message().find(')', begin);
-  return *parseBytes(status.message().substr(begin, end - begin));
-}
-
-// Compiles with the memory that a refusal names.
-static void checkNamed(const ModelCase &model, const Split &split) {
-  ModelFile file(model);
-  driver::CompileOptions options = optionsOf(file.path(), model, split);
-  options.memory = namedBytes(options);
-  INFO(model.name << " on " << split.ranks << " ranks in " << options.memory->bytes() << " bytes");
-  Compilation c(options);
-  requireOk(driver::compileTo(c, "program"));
-  CHECK(options.memory->holds(c.arenaBytes));
-}
-
-// Compiles with the least memory; one per cent less is refused.
-static void checkLeast(const ModelCase &model, const Split &split) {
-  ModelFile file(model);
-  driver::CompileOptions options = optionsOf(file.path(), model, split);
-  options.leastMemory = true;
-  Compilation least(options);
-  requireOk(driver::compileTo(least, "program"));
-  options.leastMemory = false;
-  options.memory = least.options.memory;
-  INFO(model.name << " on " << split.ranks << " ranks in " << options.memory->bytes() << " bytes");
-  if (std::getenv("CLEAVE_SHOW"))
-    std::cout << model.name << " on " << split.ranks << " ranks: " << options.memory->bytes()
-              << "\n"
-              << std::flush;
-  CHECK(options.memory->holds(least.arenaBytes));
-  Compilation again(options);
-  requireOk(driver::compileTo(again, "program"));
-  CHECK(again.decided.seconds == least.decided.seconds);
-  options.memory = options.memory->bytes() * 99 / 100;
-  Compilation less(options);
-  CHECK(driver::compileTo(less, "planned").kind() == StatusKind::Infeasible);
-}
-
-TEST_CASE("the memory that a refusal names suffices") {
-  checkNamed(bundledCases()[0], {4});
-  checkNamed(bundledCases()[1], {1});
-}
-
-TEST_CASE("the least memory compiles, and one per cent less is refused") {
-  checkLeast(bundledCases()[0], {1});
-  checkLeast(bundledCases()[0], {4, "dp=4"});
-  checkLeast(bundledCases()[1], {1});
-}
-
-// Pins leave fewer plans to search.
-TEST_CASE("the same for larger models under pins") {
-  for (size_t model : {1, 4})
-    checkLeast(bundledCases()[model], {4, "dp=4", 1, "zero3"});
-}
-
-TEST_CASE("a refusal tells whether buffers found no places in the budget") {
-  planner::Plan plan;
-  plan.mesh = *Mesh::parse("dp=2");
-  plan.atPeak = {{"a", 600}, {"b", 300}};
-  plan.peakBytes = 1000;
-  const std::string text = driver::refusalText(plan, 1024, 1000);
-  CHECK(text == "no plan was found that fits into 1000 B per rank on 2 ranks: the smallest found "
-                "needs 1.00 KiB (--memory 1KiB), 24 B more; largest at its peak: a, b; no more "
-                "than 1000 B of it are in use at a time, but its buffers found no places in less");
-  CHECK_THAT(driver::refusalText(plan, 1024, 999), Catch::EndsWith("peak: a, b"));
-}
-
-// Takes 13 minutes of CPU; run by hand or by the label slow: unit-driver "[sweep]".
-TEST_CASE("refused and least memory of several ranks", "[.sweep]") {
-  for (size_t model : {1, 3, 4}) {
-    checkNamed(bundledCases()[model], {4});
-    checkLeast(bundledCases()[model], {4});
   }
 }
 

@@ -1,11 +1,11 @@
 // What is priced is what is emitted: the planner's seconds of a step and the sum of its
 // instructions' predicted seconds, for whole models.
+#include "passes/driver/Predict.h"
 #include "compiler/artifact/ExportPlan.h"
 #include "compiler/cluster/Cluster.h"
 #include "compiler/planner/report/Plan.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
-#include "passes/driver/Predict.h"
 #include "test/unit/driver/Models.h"
 
 #include <catch2/catch.hpp>

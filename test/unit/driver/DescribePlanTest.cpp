@@ -1,0 +1,105 @@
+// The planner's decisions as those of the plan file.
+#include "passes/driver/DescribePlan.h"
+
+#include "compiler/cluster/Presets.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::driver;
+
+namespace {
+
+// A compilation whose step has no ops.
+struct Decided : Compilation {
+  Decided() : Compilation(CompileOptions()) {
+    setModule(
+        mlir::parseSourceString<mlir::ModuleOp>("func.func @step() { return }", context.get()));
+    cluster = *cluster::findCluster("h100-node");
+  }
+
+  plan::Plan described() {
+    plan::Plan plan;
+    REQUIRE(describePlan(*this, planner::StepModel(), plan));
+    return plan;
+  }
+};
+
+} // namespace
+
+TEST_CASE("the prediction has the planner's seconds and bytes") {
+  Decided c;
+  c.decided.seconds = 0.012;
+  c.decided.boundSeconds = 0.01;
+  c.decided.gap = 0.2;
+  c.decided.arenaBytes = 1000;
+  const plan::Prediction predicted = c.described().predicted();
+  CHECK(predicted.planned_seconds() == 0.012);
+  CHECK(predicted.bound_seconds() == 0.01);
+  CHECK(predicted.gap() == 0.2);
+  CHECK(predicted.peak_bytes() == 1000);
+}
+
+TEST_CASE("a layout is compared with the next best one") {
+  Decided c;
+  c.decided.reasons = {{"fc", "graph.dot_general", "split", 1e-3, "whole", 2e-3},
+                       {"w", "parameter", "lives as [_]", 0, "", 0}};
+  const plan::Plan plan = c.described();
+  REQUIRE(plan.decisions_size() == 2);
+  CHECK(plan.decisions(0).name() == "fc");
+  CHECK(plan.decisions(0).choice() == "split");
+  CHECK(plan.decisions(0).seconds() == 1e-3);
+  REQUIRE(plan.decisions(0).alternatives_size() == 1);
+  CHECK(plan.decisions(0).alternatives(0).choice() == "whole");
+  CHECK(plan.decisions(0).alternatives(0).seconds() == 2e-3);
+  CHECK(plan.decisions(1).reason() == "the only choice");
+  CHECK(plan.decisions(1).alternatives().empty());
+}
+
+TEST_CASE("of an op that runs again and of a value that is kept the other way is an alternative") {
+  Decided c;
+  c.decided.repetitions = {{.name = "gelu.again", .seconds = 1e-3, .bytes = 64, .share = 0.5}};
+  c.decided.kept = {{.name = "fc", .bytes = 64, .againSeconds = 2e-3},
+                    {.name = "y", .bytes = 64, .againSeconds = 2e-3, .mayRunAgain = false}};
+  const plan::Plan plan = c.described();
+  REQUIRE(plan.decisions_size() == 3);
+  CHECK(plan.decisions(0).kind() == "recompute");
+  CHECK(plan.decisions(0).alternatives(0).choice() == "kept");
+  CHECK(plan.decisions(0).alternatives(0).seconds() == -1e-3);
+  CHECK(plan.decisions(1).kind() == "kept");
+  CHECK(plan.decisions(1).alternatives(0).seconds() == 2e-3);
+  CHECK(plan.decisions(2).alternatives().empty());
+}
+
+TEST_CASE("a mesh that was tried has an outcome") {
+  Decided c;
+  const Mesh mesh = *Mesh::parse("dp=2");
+  c.decided.meshesTried = {{mesh, true, 1, 64, "chosen"},
+                           {mesh, true, 2, 64, ""},
+                           {mesh, false, 3, 0, ""},
+                           {mesh, false, 0, 0, "does not fit"}};
+  const plan::Plan plan = c.described();
+  REQUIRE(plan.decisions_size() == 4);
+  std::vector<std::string> outcomes;
+  for (const plan::Decision &decision : plan.decisions()) {
+    CHECK(decision.name() == "dp=2");
+    CHECK(decision.kind() == "mesh");
+    outcomes.push_back(decision.choice());
+  }
+  CHECK(outcomes == std::vector<std::string>{"chosen", "slower", "at least", "none"});
+}
+
+TEST_CASE("answers of what-if, the pin and remarks on memory are decisions, too") {
+  Decided c;
+  c.variants = {{"--ranks 2", "12 % less time", 0.01, "mesh dp=2"}};
+  c.decided.pin = "zero3 splits parameters";
+  c.decided.remarks = {{.kind = "memory", .text = "12 MiB"}, {.kind = "op", .text = "fc"}};
+  const plan::Plan plan = c.described();
+  REQUIRE(plan.decisions_size() == 3);
+  CHECK(plan.decisions(0).kind() == "what-if");
+  CHECK(plan.decisions(0).seconds() == 0.01);
+  CHECK(plan.decisions(1).reason() == "zero3 splits parameters");
+  CHECK(plan.decisions(2).reason() == "12 MiB");
+}
