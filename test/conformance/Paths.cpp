@@ -14,6 +14,7 @@
 #include "runtime/device/cpu/CpuDevice.h"
 #include "runtime/executor/Executor.h"
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 
@@ -133,7 +134,7 @@ public:
     const Array &array = example_.inputs.at(inputs_[input].name);
     if (array.shape != shape)
       return Status::defect("the runtime wants another shape of input '", inputs_[input].name, "'");
-    std::memcpy(destination, array.bytes.data(), array.bytes.size());
+    std::ranges::copy(array.bytes, static_cast<char *>(destination));
     return Status::ok();
   }
 

@@ -16,11 +16,11 @@ TEST_CASE("a phase is found by its name, and the phases go from the file to the 
     CHECK(std::string(phases()[i].summary).find('.') == std::string::npos);
   }
   CHECK(names == std::vector<std::string>{"import", "forward", "train", "primitive", "planned",
-                                          "partitioned", "program", "artifact"});
+                                          "partitioned", "scheduled", "program", "artifact"});
 }
 
 TEST_CASE("an unknown phase is told the names of all") {
   CHECK(findPhase("plan").status().message() ==
         "found phase 'plan', expected one of import, forward, train, primitive, planned, "
-        "partitioned, program, artifact");
+        "partitioned, scheduled, program, artifact");
 }
