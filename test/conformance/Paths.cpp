@@ -15,7 +15,6 @@
 #include "runtime/executor/Executor.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
 namespace cleave::conformance {

@@ -20,12 +20,14 @@ public:
   // The network at a price per byte at one instant. Prices of nodes of equal layers are equal.
   const solver::Problem &priced(double price, int64_t instant);
 
-  // The bytes at the instant of these choices, with their best fates.
+  // The bytes at the instant of these choices, with their best fates; of the price and the instant
+  // for which priced() was called last.
   int64_t bytesOf(const std::vector<int> &choices, double price, int64_t instant);
 
   // The instant at which these choices take the most bytes if all that is read is kept.
   int64_t fullest(const std::vector<int> &choices) const;
-  // The same with the fates that are best at a price per byte at one instant.
+  // The same with the fates that are best at a price per byte at one instant, those for which
+  // priced() was called last.
   int64_t fullest(const std::vector<int> &choices, double price, int64_t instant);
 
   // The most seconds that the network of any price counts beside the price of memory.

@@ -1,5 +1,7 @@
 // The fates that pins determine.
 #include "compiler/planner/remat/FatePins.h"
+#include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
 
 #include <catch2/catch.hpp>
@@ -91,4 +93,20 @@ TEST_CASE("forced fates replace others") {
   const Fates kept = withForced(model, fates, forced);
   CHECK_FALSE(kept.again[op]);
   CHECK(withForced(model, fates, ForcedFates(model.ops.size())).again[op] == fates.again[op]);
+}
+
+TEST_CASE("pins on fates that mean nothing are refused") {
+  const StepModel model = modelOf(deepStep(3, 8, 16));
+  auto messageOf = [&](const char *rules) {
+    return forcedFates(model, *Pins::fromJson(rules)).status().message();
+  };
+  CHECK_THAT(messageOf(R"({"pins": [{"op": "nothing", "recompute": "again"}]})"),
+             Catch::Contains("matches no op of the forward pass"));
+  CHECK_THAT(messageOf(R"({"pins": [{"op": "reduce*", "recompute": "again"}]})"),
+             Catch::Contains("cannot be computed again"));
+  CHECK_FALSE(Pins::fromJson(R"({"pins": [{"op": "*", "recompute": "maybe"}]})").isOk());
+  CHECK_THAT(Pins::parse("full-recompute,no-recompute").status().message(),
+             Catch::Contains("at most one"));
+  CHECK(Pins::parse("zero3,full-recompute")->recompute() == Recompute::Full);
+  CHECK(Pins::parse("zero3,full-recompute")->recipe() == Recipe::Zero3);
 }

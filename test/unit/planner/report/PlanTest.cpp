@@ -1,4 +1,4 @@
-// Plans as text: comparisons and JSON; and the seconds of decisions.
+// Plans as text: comparisons and JSON.
 #include "compiler/planner/report/Plan.h"
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/search/Planner.h"
@@ -32,20 +32,19 @@ TEST_CASE("a mesh that was tried has its seconds, or a bound on them, and a note
   CHECK(text(tried) == "dp=2: no better one found");
 }
 
-TEST_CASE("the seconds of a plan are those of its decisions, and its JSON states them") {
+TEST_CASE("the JSON of a plan states its numbers and all decisions") {
   const StepModel model = trainingModel(64, 256, 1024);
   const cluster::Cluster machine = *cluster::findCluster("h100-node");
   PlannerOptions options;
   options.ranks = 4;
   Result<Plan> plan = planStep(model, machine, options);
   REQUIRE(plan.isOk());
-  Costs costs(model, machine, plan->mesh);
-  CHECK(secondsOf(costs, *plan) == Approx(plan->seconds).epsilon(1e-9));
   const Json written = Json::parse(toJson(*plan, model));
   CHECK(written["mesh"] == plan->mesh.str());
   CHECK(written["predicted"]["step_seconds"] == plan->seconds);
   CHECK(written["predicted"]["bound_seconds"] == plan->boundSeconds);
   CHECK(written["predicted"]["peak_bytes"] == plan->peakBytes);
+  CHECK(written["predicted"]["budget_bytes"].is_null());
   REQUIRE(written["ops"].size() == model.ops.size());
   REQUIRE(written["arguments"].size() == model.arguments.size());
   for (size_t i = 0; i < model.ops.size(); ++i)

@@ -1,0 +1,68 @@
+// What is kept and what is computed again, in words and numbers.
+#include "compiler/planner/report/FateRemarks.h"
+#include "compiler/planner/remat/ChooseFates.h"
+#include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/planner/Facts.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+TEST_CASE("what the backward part reads of the forward part is kept, with its price") {
+  const StepModel model = modelOf(deepStep(4, 64, 16));
+  const Plan plan = plannedBy(model, "", 2);
+  Costs costs(model, h100Node(), plan.mesh);
+  const ForwardReads reads = readsOf(model);
+  std::vector<int> read;
+  for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
+    if (model.ops[i].part == Part::Forward && reads.first[i] != ForwardReads::kNever)
+      read.push_back(i);
+  REQUIRE(read.size() > 4);
+  const std::vector<KeptValue> kept = keptValuesOf(costs, plan);
+  REQUIRE(kept.size() == read.size());
+  for (size_t k = 0; k < kept.size(); ++k) {
+    const Op &op = model.ops[read[k]];
+    CHECK(kept[k].op == read[k]);
+    CHECK(kept[k].name == op.name);
+    CHECK(kept[k].againSeconds == secondsAgain(costs, plan, read[k]));
+    CHECK(kept[k].bytes ==
+          localBytes(model.values[op.results[0]], plan.ops[read[k]].results[0], plan.mesh));
+    CHECK(kept[k].share > 0);
+    CHECK(kept[k].share < 1);
+  }
+  CHECK(kept.front().share > kept.back().share); // the first layer waits longest
+  CHECK(repetitionsOf(costs, plan).empty());
+}
+
+TEST_CASE("a value that is kept says from which price of memory on it would be computed again") {
+  KeptValue value{.name = "gelu", .bytes = 1 << 20, .share = 0.25, .againSeconds = 1e-6};
+  Plan plan;
+  CHECK(choiceText(value) == "1.00 MiB kept during 25.0 % of the step");
+  CHECK(reasonText(value, plan) ==
+        "again, it would take 1.00 us; worth it where memory saves more than 1.02 ms per GiB");
+  plan.secondsPerByte = 1e-3 / (1 << 30);
+  CHECK_THAT(reasonText(value, plan), Catch::EndsWith("; here it saves 1.00 ms per GiB"));
+  value.mayRunAgain = false;
+  CHECK_THAT(reasonText(value, plan), Catch::StartsWith("cannot be computed again"));
+}
+
+TEST_CASE("a repetition says up to which price of memory it is not worth it") {
+  const Repetition again{
+      .name = "gelu, again", .op = 7, .seconds = 2e-6, .bytes = 1 << 20, .share = 0.5};
+  Plan plan;
+  CHECK(choiceText(again) == "1.00 MiB not kept during 50.0 % of the step");
+  CHECK(reasonText(again, plan) ==
+        "again takes 2.00 us; not worth it where memory saves less than 2.05 ms per GiB");
+  plan.repetitions = {again};
+  plan.kept = {{.name = "tanh", .op = 3, .bytes = 1024, .share = 0.1}};
+  const std::vector<PlanRemark> remarks = remarksOnFates(plan);
+  REQUIRE(remarks.size() == 2);
+  CHECK(remarks[0].kind == "kept");
+  CHECK(remarks[0].op == 3);
+  CHECK_THAT(remarks[0].text, Catch::StartsWith("tanh: 1.00 KiB kept during 10.0 % of the step; "));
+  CHECK(remarks[1].kind == "again");
+  CHECK(remarks[1].op == 7);
+}

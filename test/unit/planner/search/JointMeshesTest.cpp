@@ -1,0 +1,65 @@
+// Bounds on layouts and fates together, on all meshes.
+#include "compiler/planner/search/JointMeshes.h"
+#include "compiler/planner/choices/Meshes.h"
+#include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/planner/Facts.h"
+#include "test/unit/planner/TrainingStep.h"
+
+#include <algorithm>
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+namespace {
+
+std::vector<JointMesh> meshesIn(const StepModel &model, PlannerOptions options,
+                                const Budget &budget) {
+  options.budget = budget;
+  Result<std::vector<JointMesh>> meshes =
+      jointMeshes(model, h100Node(), options, ForcedFates(model.ops.size()));
+  INFO(meshes.status().message());
+  REQUIRE(meshes.isOk());
+  return std::move(*meshes);
+}
+
+} // namespace
+
+TEST_CASE("every mesh is bounded, the lowest bound comes first, and no plan is below its mesh's") {
+  const StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 8;
+  const Result<Plan> free = planStep(model, h100Node(), options);
+  REQUIRE(free.isOk());
+  const Budget budget = free->peakBytes * 3 / 4;
+  const std::vector<JointMesh> meshes = meshesIn(model, options, budget);
+  CHECK(meshes.size() == meshesToTry(options).size());
+  CHECK(std::is_sorted(meshes.begin(), meshes.end(), [](const JointMesh &a, const JointMesh &b) {
+    return a.boundSeconds < b.boundSeconds;
+  }));
+  CHECK(meshes.front().boundSeconds < meshes.back().boundSeconds);
+  for (const JointMesh &joint : meshes) {
+    CHECK(joint.boundSeconds > 0);
+    PlannerOptions alone = options;
+    alone.mesh = joint.mesh;
+    alone.budget = budget;
+    if (const Result<Plan> plan = planStep(model, h100Node(), alone))
+      CHECK(joint.boundSeconds <= plan->seconds * (1 + 1e-9));
+    REQUIRE(joint.base);
+    CHECK(joint.base->mesh == joint.mesh);
+    CHECK(joint.base->ops.size() == model.ops.size());
+    CHECK_FALSE(joint.base->holdings.empty());
+    Costs costs(model, h100Node(), joint.mesh);
+    CHECK(joint.base->seconds == secondsOf(costs, *joint.base));
+  }
+}
+
+TEST_CASE("a mesh on which no plan fits is proven to have none") {
+  const StepModel model = modelOf(deepStep(5, 64, 32));
+  PlannerOptions options;
+  options.ranks = 4;
+  for (const JointMesh &mesh : meshesIn(model, options, 1024))
+    CHECK(mesh.boundSeconds == solver::kForbidden);
+}
