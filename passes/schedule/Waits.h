@@ -39,6 +39,7 @@ struct QueueOrder {
   std::vector<int64_t> until;
 };
 
+// The waits that order a program, which has none yet.
 QueueOrder orderOf(const QueuedProgram &program);
 
 } // namespace cleave::schedule

@@ -19,6 +19,7 @@ inline CollectiveKind kindOf(const plan::Collective &collective) {
   return static_cast<CollectiveKind>(collective.kind());
 }
 
+// The kind in the file, with the same number.
 inline plan::Collective::Kind toFile(CollectiveKind kind) {
   return static_cast<plan::Collective::Kind>(kind);
 }

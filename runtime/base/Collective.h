@@ -13,6 +13,7 @@
 
 namespace cleave {
 
+// The number of a kind in the file.
 enum class CollectiveKind : int {
   AllReduce = 0,
   AllGather = 1,

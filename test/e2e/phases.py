@@ -7,7 +7,7 @@ import unittest
 
 import cleave
 
-PHASES = ["import", "forward", "train", "primitive", "planned", "partitioned", "program"]
+PHASES = ["import", "forward", "train", "primitive", "planned", "partitioned", "scheduled", "program"]
 # file -> (size of the batch, the output with the logits, data)
 FILES = {
     "mlp.pt2": (["--set", "x.0=8"], "logits", cleave.MLP["data"]),

@@ -6,6 +6,7 @@ import sys
 sys.dont_write_bytecode = True
 
 import batches
+import classes
 import layers
 import named_tests
 import names
@@ -13,7 +14,7 @@ import sizes
 import style
 from sources import Tree
 
-RULES = layers.RULES + sizes.RULES + names.RULES + style.RULES + batches.RULES + named_tests.RULES
+RULES = layers.RULES + sizes.RULES + classes.RULES + names.RULES + style.RULES + batches.RULES + named_tests.RULES
 
 
 def violations(root):

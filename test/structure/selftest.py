@@ -45,6 +45,19 @@ class Structure(unittest.TestCase):
                     "runtime/base/A.h": "// a\n#include <vector>\n",
                     "compiler/solver/A.cpp": '// a\n#include "runtime/base/A.h"\n'})
 
+    def test_large_classes_need_a_reason(self):
+        def declared(name, lines=2, fields=0):
+            body = [f"  int a{i}_ = {i};" for i in range(fields)] + ["  void g();"] * (lines - fields - 2)
+            return "// a\nnamespace cleave {\n" + "\n".join([f"class {name} {{", *body, "};", "}", ""])
+
+        small = {"runtime/base/A.h": declared("A", lines=300), "runtime/base/B.h": declared("B", lines=20, fields=15),
+                 "runtime/comm/A.cpp": "// a\n" + function(10, "void A::f()")}  # another A
+        self.check(small)
+        self.check({**small, "runtime/base/A.cpp": "// a\n" + function(10, "void A::f()"), "runtime/base/B.h": declared("B", 20, 16)},
+                   "runtime/base/A.h:3: class A: 310 lines and 0 fields", "runtime/base/B.h:3: class B: 20 lines and 16 fields")
+        self.check({**small, "test/structure/exceptions.txt": "runtime/base/A.h:class:A one reason\n"},
+                   "A.h:class:A is within the limits: remove the entry")
+
     def test_the_runtime_does_not_use_the_compiler(self):
         self.check({"runtime/base/A.cpp": '// a\n#include "mlir/IR/Value.h"\n#include "compiler/x/X.h"\n'},
                    "mlir/IR/Value.h, but the runtime", "compiler/x/X.h, but the runtime")

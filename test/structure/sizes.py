@@ -8,6 +8,7 @@ from sources import CODE, SCRIPTS
 FILE_SOFT, FILE_HARD = 600, 1000
 FUNCTION_SOFT, FUNCTION_HARD = 60, 100
 EXCEPTIONS = "test/structure/exceptions.txt"
+CLASS_ENTRY = ":class:"  # in entries of classes.py
 
 NOT_FUNCTIONS = re.compile(r"^\s*(?:template\s*<.*>\s*)?(?:typedef\s+|export\s+)?"
                            r"(?:namespace|class|struct|enum|union|extern\s+\"|inline\s+namespace)\b")
@@ -97,7 +98,7 @@ def sizes(tree):
             yield f"{where}: {lines} lines, more than {hard}: split it"
         elif not reasons.get(what):
             yield f"{where}: {lines} lines, more than {soft}: split it, or give a reason in {EXCEPTIONS}"
-    for what in sorted(set(reasons) - needed):
+    for what in sorted(what for what in set(reasons) - needed if CLASS_ENTRY not in what):
         yield f"{EXCEPTIONS}: {what} is within the limit: remove the entry"
 
 

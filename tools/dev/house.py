@@ -26,6 +26,7 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "test", "structure"))
 
+import classes
 import layers
 import named_tests
 from declarations import blanked, documentable
@@ -70,6 +71,8 @@ class House:
         functions = [(lines, f"{f}: {name}") for f in self.tree.files if f.endswith(CPP + (".py",))
                      for name, _, lines in _functions(f, self.tree.text(f))]
         long, longest = sum(lines > 100 for lines, _ in functions), max(functions)
+        large = [w for w, _, lines, fields in classes.sizes_of_classes(self.tree) if lines > classes.LINES or fields > classes.FIELDS]
+        yield f"classes > {classes.LINES} lines or {classes.FIELDS} fields", f"{len(large)}"
         yield "functions > 100 lines", f"{long} of {len(functions)}, longest {longest[0]}  {longest[1]}"
 
     def documented(self):

@@ -13,8 +13,10 @@ namespace cleave::planner {
 class Budget {
 public:
   Budget(int64_t bytes) : bytes_(bytes) {}
+  // Holds any number of bytes.
   static Budget unlimited() { return Budget(); }
 
+  // Whether there is a number of bytes that it does not hold.
   bool isLimited() const { return bytes_.has_value(); }
   // Of a limited budget.
   int64_t bytes() const {

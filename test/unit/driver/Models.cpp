@@ -3,6 +3,7 @@
 
 #include "compiler/frontend/onnx/file/ModelWriter.h"
 #include "compiler/zoo/Zoo.h"
+#include "runtime/base/Concat.h"
 #include "runtime/base/FileWriter.h"
 
 #include <catch2/catch.hpp>
@@ -98,6 +99,10 @@ driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model
   options.accumulate = split.accumulate;
   options.pin = split.pin;
   return options;
+}
+
+std::string memoryText(const driver::CompileOptions &options) {
+  return concat(options.memory ? concat(options.memory->bytes()) : "any", " bytes");
 }
 
 } // namespace cleave

@@ -51,4 +51,7 @@ private:
 driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model,
                                  const Split &split);
 
+// `4096 bytes`, or `any bytes` without --memory.
+std::string memoryText(const driver::CompileOptions &options);
+
 } // namespace cleave

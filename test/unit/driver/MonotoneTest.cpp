@@ -71,7 +71,7 @@ std::optional<Found> planWith(driver::CompileOptions options) {
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << options.model.substr(options.model.rfind('/') + 1) << ", " << options.ranks
               << " ranks, mesh " << (options.mesh ? options.mesh->str() : "free") << ", "
-              << options.memory->bytes() << " bytes, " << options.pin << ": "
+              << memoryText(options) << ", " << options.pin << ": "
               << (status ? std::to_string(1e6 * c.decided.seconds) : "none") << " us, "
               << c.decided.arenaBytes << " bytes\n"
               << std::flush;

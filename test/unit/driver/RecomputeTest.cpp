@@ -37,8 +37,8 @@ struct Point {
 Point compile(const driver::CompileOptions &options) {
   Compilation c(options);
   Status status = driver::compileTo(c, "program");
-  INFO(options.model << " on " << options.ranks << " ranks in " << options.memory->bytes()
-                     << " bytes: " << (status ? "" : status.message()));
+  INFO(options.model << " on " << options.ranks << " ranks in " << memoryText(options) << ": "
+                     << (status ? "" : status.message()));
   REQUIRE(status.isOk());
   return {c.decided.seconds, c.peakBytes, c.arenaBytes, c.decided.peakBytes,
           c.decided.repetitions.size()};
@@ -47,7 +47,7 @@ Point compile(const driver::CompileOptions &options) {
 void print(const ModelCase &model, const driver::CompileOptions &options, const Point &point) {
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << std::left << std::setw(24) << model.name << options.ranks << " ranks, budget "
-              << std::setw(10) << options.memory->bytes() << ": planned " << point.planned
+              << std::setw(10) << memoryText(options) << ": planned " << point.planned
               << ", arena's peak " << point.peak << ", " << point.repetitions << " again, "
               << 1e6 * point.seconds << " us\n"
               << std::flush;
