@@ -26,7 +26,7 @@ public:
   // `c` is behind the phase `primitive`.
   explicit Variants(Compilation &c) : c_(c) {}
 
-  // What one rank may use.
+  // The memory that one rank may use.
   Result<planner::Budget> budget(const CompileOptions &options);
   // The ranks that a node of the cluster has; 1 if it is a CPU.
   Result<int64_t> nodeRanks();

@@ -184,10 +184,10 @@ private:
   // The state behind some runs:
   std::vector<uint32_t> latest_;                          // segments, by their latest run
   std::map<std::pair<uint32_t, uint64_t>, Piece> pieces_; // by arena and first byte
-  std::vector<std::optional<Clock>> clocks_; // by instruction: what is complete when it is
-  Clock started_{};                          // instructions of each queue so far
-  std::array<Clock, kQueues> lastOf_{};      // of the last instruction of each queue
-  std::array<std::vector<uint32_t>, kQueues> members_{}; // by queue: its instructions
+  std::vector<std::optional<Clock>> clocks_;              // by instruction: its completion
+  Clock started_{};                                       // instructions of each queue so far
+  std::array<Clock, kQueues> lastOf_{};                   // of the last instruction of each queue
+  std::array<std::vector<uint32_t>, kQueues> members_{};  // by queue: its instructions
 };
 
 } // namespace

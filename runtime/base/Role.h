@@ -21,7 +21,7 @@ enum class Role : int {
   Workspace = 9,
   Coordinates = 10,
   Hyperparameter = 11,
-  // Of the step in IR only; storedAs() is the role in programs and plans.
+  // In the IR of a step only; storedAs() is the role in programs and plans.
   Label,
   Loss,
 };

@@ -18,14 +18,14 @@ public:
 
   // Whether there is a number of bytes that it does not hold.
   bool isLimited() const { return bytes_.has_value(); }
-  // Of a limited budget.
+  // The bytes of a limited budget.
   int64_t bytes() const {
     assert(isLimited() && "ask isLimited() first");
     return *bytes_;
   }
-  // Whether so many bytes fit.
+  // Whether this number of bytes fits.
   bool holds(int64_t bytes) const { return !isLimited() || bytes <= *bytes_; }
-  // What is left of it if so many bytes are taken.
+  // The rest of it after this number of bytes is used.
   Budget without(int64_t bytes) const { return isLimited() ? Budget(*bytes_ - bytes) : *this; }
   // The bytes as the budget of a solver::MemorySpace, which always has a limit: without one, more
   // than any step needs; sums of a few of them do not overflow.

@@ -30,7 +30,7 @@ struct CopyNode {
   std::vector<Sharding> layouts = {}; // by choice
 };
 
-// What a usage of an argument's node stands for.
+// The meaning of a usage of an argument's node.
 enum class ArgumentNeed {
   Copy,     // the layout for use, gathered in one part of the step
   Change,   // memory for gathering it, in one part

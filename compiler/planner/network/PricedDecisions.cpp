@@ -5,7 +5,7 @@
 
 namespace cleave::planner {
 
-// Of the op's kernels, and of the copy behind its producer.
+// The seconds of the op's kernels, and of the copy after its producer.
 static double secondsOf(const Costs &costs, const Decisions &decisions, const Op &op,
                         const OpChoice &choice) {
   double seconds = costs.kernels(op, choice);

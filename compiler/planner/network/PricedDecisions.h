@@ -1,4 +1,4 @@
-// PricedDecisions: decisions with the seconds and the memory that they take by the planner's model.
+// PricedDecisions: decisions with the seconds and the memory that they need in the planner's model.
 #pragma once
 
 #include "compiler/planner/choices/Decisions.h"

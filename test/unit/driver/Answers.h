@@ -26,7 +26,7 @@ struct Fitting : Planned {
 // Options with a change as users type it, such as `--ranks 4` or `--memory 3KiB --pin zero3`.
 driver::CompileOptions changed(driver::CompileOptions options, const std::string &change);
 
-// A compilation behind the phase `primitive`, and its plans under other options.
+// A compilation after the phase `primitive`, and its plans under other options.
 struct AtPrimitive {
   driver::Compilation c;
   driver::Variants variants;

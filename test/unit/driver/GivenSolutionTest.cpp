@@ -17,7 +17,7 @@ using cleave::test::TextFile;
 
 namespace {
 
-// A perceptron on two ranks, behind the phase `primitive`.
+// A perceptron on two ranks, after the phase `primitive`.
 struct Perceptron {
   ModelFile file{bundledCases()[0]};
   Compilation c;

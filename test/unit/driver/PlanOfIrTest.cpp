@@ -1,4 +1,4 @@
-// What IR with decisions says of a plan.
+// The plan that IR with decisions describes.
 #include "passes/driver/PlanOfIr.h"
 
 #include "test/unit/driver/TextFile.h"

@@ -1,4 +1,4 @@
-// What a module keeps of the compilation that made it.
+// The facts that a module keeps about its compilation.
 #include "passes/driver/Record.h"
 
 #include "mlir/IR/Builders.h"

@@ -1,4 +1,4 @@
-// What a rank may use: an amount, or no limit.
+// Budgets: an amount, or no limit.
 #include "compiler/planner/choices/Budget.h"
 #include "compiler/cluster/Presets.h"
 

@@ -1,4 +1,4 @@
-// What decisions take: the seconds of their step, and memory over its clock.
+// The seconds of a step under decisions, and its memory over time.
 #include "compiler/planner/network/PricedDecisions.h"
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/solver/Check.h"

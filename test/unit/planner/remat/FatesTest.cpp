@@ -1,4 +1,4 @@
-// What is computed again by the recipes.
+// The values that recipes compute again.
 #include "compiler/planner/remat/Fates.h"
 #include "test/unit/graph_text/DeepStep.h"
 #include "test/unit/planner/Facts.h"

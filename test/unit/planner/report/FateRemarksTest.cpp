@@ -1,4 +1,4 @@
-// What is kept and what is computed again, in words and numbers.
+// Remarks on values that are kept or computed again.
 #include "compiler/planner/report/FateRemarks.h"
 #include "compiler/planner/remat/ChooseFates.h"
 #include "test/unit/graph_text/DeepStep.h"
