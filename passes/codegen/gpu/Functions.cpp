@@ -2,6 +2,8 @@
 // several times as fast as a polynomial over the whole range; MLIR's polynomials for the rest.
 #include "passes/codegen/gpu/Functions.h"
 
+#include "passes/codegen/nest/Angles.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -256,6 +258,7 @@ bool isNative(Operation *op) {
 } // namespace
 
 Status expandFunctions(ModuleOp module) {
+  reduceAngles(module);
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(patterns);
   math::populateExpansionPatterns(patterns, {"powf"});

@@ -1,6 +1,8 @@
 // MLIR's conversions and LLVM's optimiser.
 #include "passes/codegen/nest/LlvmModule.h"
 
+#include "passes/codegen/nest/Angles.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVMPass.h"
@@ -47,6 +49,7 @@ void loadDialects(MLIRContext *context) {
 }
 
 Status lowerToLlvm(ModuleOp module, const Lowering &lowering) {
+  reduceAngles(module);
   RewritePatternSet patterns(module.getContext());
   populateMathPolynomialApproximationPatterns(patterns);
   math::populateExpansionPatterns(patterns, {"powf"});

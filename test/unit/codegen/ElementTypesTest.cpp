@@ -104,6 +104,13 @@ TEST_CASE("floats of every width are computed with at least single precision") {
   }
 }
 
+TEST_CASE("sines and cosines of large angles are as exact as those of small ones") {
+  const std::string type = matrix("f32");
+  const std::string text = group(type, {{"sin %a : " + type, type}, {"cos %a : " + type, type}});
+  for (double most : {100.0, 12'000.0, 100'000.0})
+    CHECK(worstDifference({.text = text, .tolerance = 1e-6, .low = -most, .high = most}) <= 1e-6);
+}
+
 TEST_CASE("reductions of every element type, over rows and over columns") {
   std::vector<std::string> all = kIntegers;
   all.insert(all.end(), kFloats.begin(), kFloats.end());
