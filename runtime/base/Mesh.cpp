@@ -22,19 +22,19 @@ static std::optional<MeshAxis> parseAxis(const std::string &text) {
 }
 
 Result<Mesh> Mesh::parse(const std::string &text) {
-  const Status malformed =
-      Status::userError("found '", text, "', expected AXIS=N,..., for example ", "dp=2,tp=2");
+  const std::string malformed =
+      concat("found '", text, "', expected AXIS=N,..., for example dp=2,tp=2");
   Mesh mesh;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     std::optional<MeshAxis> axis = parseAxis(text.substr(at, end - at));
     if (!axis)
-      return malformed;
+      return Status::userError(malformed);
     mesh.axes.push_back(std::move(*axis));
     at = end + 1;
   }
-  if (!mesh.check())
-    return malformed;
+  if (Status status = mesh.check(); !status)
+    return Status::userError(malformed, ": ", status.message());
   return mesh;
 }
 

@@ -25,7 +25,7 @@ struct Mesh {
   static Result<Mesh> parse(const std::string &text);
   // The inverse; empty without axes.
   std::string str() const;
-  // A user error unless every axis has at least one rank and a name of its own.
+  // A user error if an axis has less than one rank, or if two axes have the same name.
   Status check() const;
 
   // The sizes of the axes.

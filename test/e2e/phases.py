@@ -88,7 +88,7 @@ class Phases(unittest.TestCase):
         programless = cleave.tool("cleave-dump", self.folder / "4-planned.mlir", "--memory")
         self.assertEqual(programless.code, 1)
         self.assertIn("--memory: ", programless.err)
-        self.assertIn("is IR without a program; make a plan of it with cleave-compile", programless.err)
+        self.assertIn("is IR, expected a plan; make one of it with cleave-compile", programless.err)
 
     def test_the_weights_are_those_of_the_model_when_it_was_read(self):
         sizes, output, data = FILES["mlp.dynamo.onnx"]

@@ -77,8 +77,9 @@ static Status checkViews(const plan::Plan &plan, const Options &options) {
                                                  {"--trace", options.trace.has_value()}};
   for (auto [name, isAsked] : asked)
     if (isAsked)
-      return Status::userError(name, ": '", options.path, "' is IR without a program; make a plan ",
-                               "of it with cleave-compile ", options.path, " -o PLAN");
+      return Status::userError(name, ": '", options.path,
+                               "' is IR, expected a plan; make one of it ", "with cleave-compile ",
+                               options.path, " -o PLAN");
   return Status::ok();
 }
 

@@ -14,13 +14,17 @@ TEST_CASE("a mesh is read from what it is written as") {
     CHECK(mesh->str() == text);
   }
   CHECK(*Mesh::parse("dp=2,tp=4") == Mesh{{{"dp", 2}, {"tp", 4}}});
-  for (const char *text : {"", "dp", "=2", "dp=", "dp=0", "dp=-1", "dp=2x", "dp=2,", ",dp=2",
-                           "dp=2,dp=4", "dp=99999999999999999999"}) {
-    const Result<Mesh> mesh = Mesh::parse(text);
-    REQUIRE_FALSE(mesh);
-    CHECK(mesh.status().message() ==
-          std::string("found '") + text + "', expected AXIS=N,..., for example dp=2,tp=2");
-  }
+  auto expected = [](const std::string &text) {
+    return "found '" + text + "', expected AXIS=N,..., for example dp=2,tp=2";
+  };
+  for (const char *text :
+       {"", "dp", "=2", "dp=", "dp=2x", "dp=2,", ",dp=2", "dp=99999999999999999999"})
+    CHECK(Mesh::parse(text).status().message() == expected(text));
+  for (auto [text, reason] :
+       {std::pair("dp=0", "mesh axis \"dp\" has 0 ranks, expected at least one"),
+        std::pair("dp=-1", "mesh axis \"dp\" has -1 ranks, expected at least one"),
+        std::pair("dp=2,dp=4", "mesh axis \"dp\" occurs twice")})
+    CHECK(Mesh::parse(text).status().message() == expected(text) + ": " + reason);
 }
 
 TEST_CASE("every axis has ranks and a name of its own") {
