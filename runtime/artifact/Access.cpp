@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
+#include "runtime/base/Queue.h"
 
 #include <algorithm>
 #include <tuple>
@@ -197,6 +198,14 @@ bool isOptimizerState(const plan::Tensor &tensor) {
 bool isModelState(const plan::Tensor &tensor) {
   return tensor.role() == plan::STATE && tensor.parameter().empty() &&
          (tensor.shape_size() > 0 || tensor.source().has_file());
+}
+
+bool hasOneQueue(const plan::Program &program) {
+  for (const plan::Segment &segment : program.segments())
+    for (const plan::Instruction &instruction : segment.instructions())
+      if (instruction.queue() != kComputeQueue)
+        return false;
+  return true;
 }
 
 bool isPersistent(const plan::Buffer &buffer) {

@@ -53,6 +53,9 @@ ConvolutionRoles rolesOf(const plan::Convolution &convolution);
 // The number of elements of a dense shape; 2^56 on overflow.
 int64_t elementCount(const google::protobuf::RepeatedField<int64_t> &shape);
 
+// Whether all instructions of the program are in queue 0, so that they run one after the other.
+bool hasOneQueue(const plan::Program &program);
+
 // Whether the buffer's content survives the step: it holds a parameter, a state, a constant, a
 // hyperparameter or the coordinates.
 bool isPersistent(const plan::Buffer &buffer);

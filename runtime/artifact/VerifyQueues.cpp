@@ -192,17 +192,15 @@ private:
 
 } // namespace
 
-// Whether all instructions are in queue 0, which orders them.
-static bool hasOneQueue(const plan::Program &program) {
-  for (const plan::Segment &segment : program.segments())
-    for (const plan::Instruction &instruction : segment.instructions())
-      if (instruction.queue() != kComputeQueue || instruction.waits_size() > 0)
-        return false;
-  return true;
+static bool hasWaits(const plan::Program &program) {
+  return std::ranges::any_of(program.segments(), [](const plan::Segment &segment) {
+    return std::ranges::any_of(segment.instructions(),
+                               [](const plan::Instruction &one) { return one.waits_size() > 0; });
+  });
 }
 
 Status verifyQueues(const ProgramView &view) {
-  if (hasOneQueue(view.program))
+  if (hasOneQueue(view.program) && !hasWaits(view.program))
     return Status::ok();
   std::optional<uint32_t> communicating;
   for (int s = 0; s < view.program.segments_size(); ++s) {

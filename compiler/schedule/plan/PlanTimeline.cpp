@@ -83,19 +83,10 @@ void addAccess(const plan::Program &program, uint32_t segment, const artifact::A
   user = user == ProgramFacts::kUnused || user == segment ? segment : ProgramFacts::kShared;
 }
 
-// Whether its instructions run one after the other, so that runs of a segment do not overlap.
-bool hasOneQueue(const plan::Program &program) {
-  for (const plan::Segment &segment : program.segments())
-    for (const plan::Instruction &instruction : segment.instructions())
-      if (instruction.queue() != kComputeQueue)
-        return false;
-  return true;
-}
-
 ProgramFacts factsOf(const plan::Program &program, TimelineForm form,
                      std::vector<std::string> &names) {
-  if (form == TimelineForm::Folded && !hasOneQueue(program))
-    form = TimelineForm::Full;
+  if (form == TimelineForm::Folded && !artifact::hasOneQueue(program))
+    form = TimelineForm::Full; // runs of a segment overlap
   ProgramFacts facts;
   facts.runs = runsOf(program, form);
   facts.segmentOf.resize(program.buffers_size(), ProgramFacts::kUnused);
