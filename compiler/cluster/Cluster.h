@@ -38,7 +38,7 @@ struct Compute {
 
 // The kind whose links a collective uses: its own; all messages use those of Send.
 CollectiveKind linkKind(CollectiveKind kind);
-// The kinds with links of their own, in the order of cluster files.
+// The kinds that cluster files give links to, in their order there.
 std::vector<CollectiveKind> linkKinds();
 // The field of cluster files with the links of a kind: its name, or `send_recv` for messages.
 std::string linkName(CollectiveKind kind);

@@ -25,11 +25,11 @@ struct ArenaSizes {
 // persistent buffers with the first.
 mlir::LogicalResult lowerPrograms(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
 
-// Sets the offsets of the buffers and the sizes of the arenas. The second
-// program's own buffers are placed around the shared ones. Returns the sizes of the step alone.
+// Sets the offsets of the buffers and the sizes of the arenas. The second program's own buffers are
+// placed around the shared ones. Returns the sizes of the step alone.
 ArenaSizes placePrograms(mlir::ModuleOp module);
 
-// Both.
+// Lowers and places.
 mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
 
 // Registers --cleave-bufferize.

@@ -17,7 +17,7 @@ struct LeastMemory {
 };
 
 // Looks for the least memory by halves, in a limited number of plans, whatever the budget of
-// `options` is. Errors as of decideStep. `module` is that of the phase `primitive`.
+// `options` is. Errors as of decideStep. `module` is what the phase `primitive` leaves.
 Result<LeastMemory> leastMemory(mlir::ModuleOp module, const cluster::Cluster &cluster,
                                 planner::PlannerOptions options);
 

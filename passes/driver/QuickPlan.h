@@ -28,8 +28,8 @@ struct QuickPlan {
   const QuickPoint &smallest() const;
 };
 
-// `module` is that of the phase `primitive`. Plans may exceed the budget; if the first one fits, no
-// other one is made. Errors as of planStep and forcedFates.
+// `module` is what the phase `primitive` leaves. Plans may exceed the budget; if the first one
+// fits, no other one is made. Errors as of planStep and forcedFates.
 Result<QuickPlan> quickPlan(mlir::ModuleOp module, const cluster::Cluster &cluster,
                             planner::PlannerOptions options);
 

@@ -16,7 +16,7 @@ void setLifetimes(program::ProgramOp program) {
   llvm::DenseSet<Value> loadedEarly;
   std::vector<int64_t> until; // none in flight: empty
   if (program::isForGpus(program))
-    until = orderOf(queuesOf(program, /*placed=*/false)).until;
+    until = orderOf(queuesOf(program, /*arePlaced=*/false)).until;
   int64_t number = 0;
   for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
     for (Operation &instruction : segment.getBody().front()) {

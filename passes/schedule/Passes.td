@@ -22,7 +22,7 @@ def QueuesPass : Cleave_Pass<"cleave-schedule-queues", "::mlir::ModuleOp"> {
   let summary = "Puts the instructions of a program for GPUs into queues, with waits between them";
   let before = "The buffers of the program are placed.";
   let after =
-      "Of any two instructions of a segment that access common bytes, one of them to write, the "
-      "earlier one is complete before the later one starts. Without `program.device`, nothing "
-      "changes.";
+      "Of any two runs of instructions that access common bytes, one of them to write, the earlier "
+      "one is complete before the later one starts, also over segments and micro-batches. Without "
+      "`program.device`, nothing changes.";
 }

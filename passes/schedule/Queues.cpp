@@ -17,14 +17,14 @@ static uint32_t queueOf(Operation &instruction, bool isForGpus) {
                                                          : kComputeQueue;
 }
 
-QueuedProgram queuesOf(program::ProgramOp program, bool placed) {
+QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced) {
   const bool isForGpus = program::isForGpus(program);
   QueuedProgram result;
   llvm::DenseMap<Value, ByteAccess> bytes; // by buffer
   for (auto [i, buffer] : llvm::enumerate(program.getBody().front().getOps<program::BufferOp>())) {
-    const auto begin = static_cast<int64_t>(placed ? buffer.getOffset() : i);
+    const auto begin = static_cast<int64_t>(arePlaced ? buffer.getOffset() : i);
     bytes[buffer.getResult()] = {begin,
-                                 begin + (placed ? static_cast<int64_t>(buffer.getBytes()) : 1)};
+                                 begin + (arePlaced ? static_cast<int64_t>(buffer.getBytes()) : 1)};
   }
   for (auto segment : program.getBody().front().getOps<program::SegmentOp>()) {
     auto &instructions = result.segments.emplace_back();
@@ -60,7 +60,7 @@ void setWaits(ModuleOp module) {
     return;
   OpBuilder b(module.getContext());
   for (auto program : module.getOps<program::ProgramOp>()) {
-    const QueueOrder order = orderOf(queuesOf(program, /*placed=*/true));
+    const QueueOrder order = orderOf(queuesOf(program, /*arePlaced=*/true));
     size_t number = 0;
     for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
       for (Operation &instruction : segment.getBody().front())

@@ -13,9 +13,9 @@ class ProgramOp;
 
 namespace cleave::schedule {
 
-// The instructions of a program and what they access: buffer number i of the program as byte i or,
-// if the buffers are `placed`, the bytes of the arena.
-QueuedProgram queuesOf(program::ProgramOp program, bool placed);
+// The instructions of a program and the bytes that they access: of the arena if the buffers are
+// placed, else buffer number i is byte i.
+QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced);
 
 // Sets the attribute `queue` of the instructions of programs for GPUs.
 void assignQueues(mlir::ModuleOp module);

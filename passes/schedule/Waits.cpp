@@ -105,8 +105,8 @@ private:
 
   uint32_t queueOf(int64_t execution) const { return executions_[execution].instruction->queue; }
 
-  // Sets `until` of the instructions of other queues that were executed from `begin` on. The
-  // instructions of queue 0 know more and more to be complete.
+  // Sets `until` of the instructions of other queues that were executed from `begin` on. Each
+  // instruction of queue 0 knows at least what the one before it knew.
   void followFlights(int64_t begin) {
     const auto end = static_cast<int64_t>(executions_.size());
     if (begin == end)

@@ -1,4 +1,4 @@
-// Plan: the planner's options from those of a command, and the pass that plans a step.
+// Plan: turns the options of a command into the planner's, and has the pass that plans a step.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"

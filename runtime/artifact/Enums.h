@@ -1,4 +1,4 @@
-// The enumerations of runtime/base as those of the plan file, and back. Their numbers are equal;
+// Converts between the enumerations of runtime/base and of the plan file, whose numbers are equal;
 // the unit test of this file compares every value and name.
 #pragma once
 
@@ -14,7 +14,7 @@ inline std::optional<CollectiveKind> findKind(const plan::Collective &collective
   return collectiveFromNumber(collective.kind());
 }
 
-// The same in a verified plan.
+// The kind of a collective of a verified plan.
 inline CollectiveKind kindOf(const plan::Collective &collective) {
   return static_cast<CollectiveKind>(collective.kind());
 }

@@ -241,7 +241,7 @@ private:
     return {usage.begin, std::min(usage.begin + 1, usage.end), usage.space};
   }
 
-  // Its bytes are those of the needs.
+  // The choice of an argument's node; its bytes are the argument's needs.
   solver::Choice argumentChoice(int index, const ArgumentChoice &choice,
                                 const std::array<solver::Usage, 2> &gathered) {
     int v = model_.arguments[index].value;

@@ -1,4 +1,4 @@
-// The planner's decisions as those of the plan file.
+// The planner's decisions in the form of the plan file.
 #include "passes/driver/DescribePlan.h"
 
 #include "compiler/cluster/Presets.h"
