@@ -1,5 +1,6 @@
 // Data source whose samples lie along the first dim of arrays: one per input, or several (shards)
 // whose samples follow each other. See DataSource.h.
+#include "runtime/base/Parallel.h"
 #include "runtime/data/Block.h"
 #include "runtime/data/SampleOrder.h"
 #include "runtime/data/Sources.h"
@@ -40,6 +41,9 @@ struct Column {
   }
 };
 
+// Bytes of rows that one thread copies at a time.
+constexpr int64_t kChunkBytes = 4 << 20;
+
 class ArraySource final : public DataSource {
 public:
   // `counted`: the column whose rows are the samples for the user.
@@ -76,11 +80,30 @@ public:
     Block block{offset, shape};
     if (shape.empty())
       block = {{0}, {1}};
-    std::memset(destination, 0, elements(block.shape) * byteSize(column.input.dtype));
     Block whole{std::vector<int64_t>(column.input.shape.size(), 0), column.input.shape};
     Block part = intersection(block, whole);
+    clearUnlessAll(part, block, column.input.dtype, destination);
     if (elements(part.shape) == 0)
       return Status::ok();
+    const int64_t rows = part.shape[0];
+    const int64_t rowBytes = elements(part.shape) / rows * byteSize(column.input.dtype);
+    const int64_t rowsOfChunk = std::max<int64_t>(1, kChunkBytes / rowBytes);
+    std::vector<Status> results(size_t((rows + rowsOfChunk - 1) / rowsOfChunk));
+    inParallel(results.size(), [&](size_t chunk) {
+      Block some = part;
+      some.offset[0] += int64_t(chunk) * rowsOfChunk;
+      some.shape[0] = std::min(rowsOfChunk, part.offset[0] + rows - some.offset[0]);
+      results[chunk] = fillRows(column, step, slot, some, block, destination);
+    });
+    for (const Status &result : results)
+      CLEAVE_TRY(result);
+    return Status::ok();
+  }
+
+private:
+  // Copies `part`, rows of the micro-batch, to their places in `block`.
+  Status fillRows(const Column &column, int64_t step, int64_t slot, const Block &part,
+                  const Block &block, void *destination) const {
     for (int64_t row = part.offset[0]; row < part.offset[0] + part.shape[0]; ++row) {
       Block one = part;
       one.offset[0] = row; // place of the row in the micro-batch
@@ -90,7 +113,6 @@ public:
     return Status::ok();
   }
 
-private:
   // Copies `part`, one row of the micro-batch, to its place in `block`.
   Status fillRow(const Column &column, int64_t step, int64_t slot, const Block &part,
                  const Block &block, void *destination) const {

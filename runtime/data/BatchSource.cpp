@@ -5,8 +5,6 @@
 #include "runtime/data/Block.h"
 #include "runtime/data/Sources.h"
 
-#include <cstring>
-
 namespace cleave::data {
 
 Status BatchSource::set(int64_t step, std::vector<std::string> slots) {
@@ -46,8 +44,8 @@ Status BatchSource::fill(size_t index, int64_t step, int64_t slot,
     return Status::userError(name_, " has not written step ", step, " yet");
   const ArrayView &array = *slots_[size_t(slot)]->find(input.name);
   Block block{offset, shape}, whole{std::vector<int64_t>(input.shape.size(), 0), input.shape};
-  std::memset(destination, 0, size_t(elements(shape) * byteSize(input.dtype)));
   Block part = intersection(block, whole);
+  clearUnlessAll(part, block, input.dtype, destination);
   CLEAVE_TRY(copyPart(part, whole, array.dtype, array.data, block, input.dtype, destination)
                  .withContext(name_ + ", input `" + input.name + "`"));
   if (auto bad = findBadValue(input, destination, elements(shape)))

@@ -4,6 +4,7 @@
 #include "runtime/data/ArrayFile.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace cleave::data {
 
@@ -38,6 +39,11 @@ static int64_t positionIn(const Block &block, const std::vector<int64_t> &elemen
   for (size_t dim = 0; dim < element.size(); ++dim)
     position = position * block.shape[dim] + element[dim] - block.offset[dim];
   return position;
+}
+
+void clearUnlessAll(const Block &part, const Block &block, DType type, void *data) {
+  if (part.shape != block.shape)
+    std::memset(data, 0, size_t(elements(block.shape) * byteSize(type)));
 }
 
 Status copyPart(const Block &part, const Block &from, DType fromType, const void *fromData,

@@ -24,6 +24,9 @@ std::string toString(const std::vector<int64_t> &shape);
 // The intersection of two blocks; a dim of size 0 if it is empty.
 Block intersection(const Block &a, const Block &b);
 
+// Sets the memory of a block to zero, unless `part` of it, which is written next, is all of it.
+void clearUnlessAll(const Block &part, const Block &block, DType type, void *data);
+
 // Copies the elements of `part`, which lies inside both blocks, from the memory of one block to
 // that of the other, and converts their type. Fails like convert().
 Status copyPart(const Block &part, const Block &from, DType fromType, const void *fromData,

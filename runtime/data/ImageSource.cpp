@@ -2,6 +2,7 @@
 // DataSource.h.
 #include "runtime/base/CounterRandom.h"
 #include "runtime/base/MappedFile.h"
+#include "runtime/base/Parallel.h"
 #include "runtime/data/Block.h"
 #include "runtime/data/ImageFiles.h"
 #include "runtime/data/ReadAhead.h"
@@ -11,7 +12,6 @@
 #include "runtime/image/Transform.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace cleave::data {
 namespace {
@@ -85,8 +85,8 @@ public:
               const std::vector<int64_t> &shape, void *destination) const override {
     const InputDescription &input = inputs_[index];
     Block block{offset, shape}, whole{std::vector<int64_t>(input.shape.size(), 0), input.shape};
-    std::memset(destination, 0, size_t(elements(shape) * byteSize(input.dtype)));
     Block part = intersection(block, whole);
+    clearUnlessAll(part, block, input.dtype, destination);
     if (elements(part.shape) == 0)
       return Status::ok();
     const int64_t batch = step * slots_ + slot;
@@ -120,14 +120,17 @@ private:
   Status fillImages(int64_t batch, const Block &part, const Block &block, void *to) const {
     CLEAVE_TRY_ASSIGN(auto images, ahead_.take({batch, part.offset[0], part.shape[0]}));
     const InputDescription &input = inputs_[images_];
-    Block row = part, stored{std::vector<int64_t>(4, 0), input.shape};
-    row.shape[0] = stored.shape[0] = 1;
-    std::vector<float> values(size_t(elements(stored.shape)));
-    for (int64_t i = 0; i < part.shape[0]; ++i) {
-      row.offset[0] = stored.offset[0] = part.offset[0] + i;
-      toValues((*images)[size_t(i)], values.data());
-      CLEAVE_TRY(copyPart(row, stored, DType::F32, values.data(), block, input.dtype, to));
-    }
+    std::vector<Status> results(images->size());
+    inParallel(images->size(), [&](size_t i) {
+      Block row = part, stored{std::vector<int64_t>(4, 0), input.shape};
+      row.shape[0] = stored.shape[0] = 1;
+      row.offset[0] = stored.offset[0] = part.offset[0] + int64_t(i);
+      std::vector<float> values(size_t(elements(stored.shape)));
+      toValues((*images)[i], values.data());
+      results[i] = copyPart(row, stored, DType::F32, values.data(), block, input.dtype, to);
+    });
+    for (const Status &result : results)
+      CLEAVE_TRY(result);
     return Status::ok();
   }
 

@@ -45,11 +45,11 @@ public:
               const std::vector<int64_t> &shape, void *destination) const override {
     const InputDescription &input = inputs_[index];
     Block block{offset, shape}, whole{std::vector<int64_t>(input.shape.size(), 0), input.shape};
-    std::memset(destination, 0, elements(shape) * byteSize(input.dtype));
-    // Fills the micro-batch, a sequence of windows, in runs along its last dim.
     Block part = intersection(block, whole);
+    clearUnlessAll(part, block, input.dtype, destination);
     if (elements(part.shape) == 0)
       return Status::ok();
+    // Fills the micro-batch, a sequence of windows, in runs along its last dim.
     std::vector<int64_t> element = part.offset;
     do {
       int64_t at = position(element, whole), target = position(element, block);

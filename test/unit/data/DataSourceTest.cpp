@@ -193,6 +193,31 @@ TEST_CASE("values that do not fit the input or its vocabulary are named") {
   CHECK(fill({"t.label", DType::I32, {1, 2}, 256, true, 0, -100}));
 }
 
+// Several threads copy large batches.
+TEST_CASE("large batches are read like small ones, and the first bad row is named") {
+  Folder folder;
+  constexpr int64_t kRows = 7, kWidth = 3 << 19; // 6 MiB of i32 per row
+  std::vector<int32_t> values(kRows * kWidth);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = int32_t(i % 1000);
+  const std::string file = folder / "large.npz";
+  auto fill = [&](int32_t vocabulary, std::vector<int32_t> &block) {
+    REQUIRE(writeNpz(file, {{"t", DType::I32, {kRows, kWidth}, values.data()}}));
+    auto source = DataSource::open({{file}}, {{"t", DType::I32, {kRows, kWidth}, vocabulary}});
+    REQUIRE(source);
+    return (*source)->fill(0, 0, 0, {1, 0}, {kRows, kWidth}, block.data());
+  };
+  std::vector<int32_t> block(values.size(),
+                             -1); // from the second row on; its last row is beyond the tensor
+  REQUIRE(fill(1000, block));
+  CHECK(std::equal(block.begin(), block.end() - kWidth, values.begin() + kWidth));
+  CHECK(std::all_of(block.end() - kWidth, block.end(), [](int32_t value) { return value == 0; }));
+
+  values[5 * kWidth + 7] = 2000, values[3 * kWidth + 1] = 3000;
+  CHECK(fill(1000, block).message() ==
+        "found token 3000 for input `t` in sample 3 of " + file + ", expected 0 to 999");
+}
+
 TEST_CASE("only the value that the losses ignore is permitted beside the vocabulary") {
   Folder folder;
   std::vector<int64_t> values{1, 255, -100, -3};
