@@ -22,6 +22,7 @@ static Result<BlasTable> findBlas() {
   library.find("cublasLtMatmulPreferenceSetAttribute", t.matmulPreferenceSetAttribute);
   library.find("cublasLtMatmulPreferenceDestroy", t.matmulPreferenceDestroy);
   library.find("cublasLtMatmulAlgoGetHeuristic", t.matmulAlgoGetHeuristic);
+  library.find("cublasLtMatmulAlgoConfigGetAttribute", t.matmulAlgoConfigGetAttribute);
   library.find("cublasLtMatmul", t.matmul);
   CLEAVE_TRY(library.complete());
   return t;

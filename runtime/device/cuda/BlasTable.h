@@ -49,6 +49,8 @@ constexpr int32_t kEpilogueBias = 4;
 // cublasLtMatmulPreferenceAttributes_t
 constexpr int kPreferenceWorkspace = 1, kPreferenceAlignmentA = 5, kPreferenceAlignmentB = 6,
               kPreferenceAlignmentC = 7, kPreferenceAlignmentD = 8;
+// cublasLtMatmulAlgoConfigAttributes_t
+constexpr int kAlgorithmId = 0, kAlgorithmSplits = 2, kAlgorithmOption = 5;
 
 // One member per function, whose name is cublasLt and the member's.
 struct BlasTable {
@@ -68,6 +70,8 @@ struct BlasTable {
   int (*matmulAlgoGetHeuristic)(Handle handle, Desc desc, Layout a, Layout b, Layout c, Layout d,
                                 Preference preference, int wanted, HeuristicResult *results,
                                 int *found);
+  int (*matmulAlgoConfigGetAttribute)(const Algorithm *algorithm, int attribute, void *value,
+                                      size_t bytes, size_t *written);
   int (*matmul)(Handle handle, Desc desc, const void *alpha, const void *a, Layout aLayout,
                 const void *b, Layout bLayout, const void *beta, const void *c, Layout cLayout,
                 void *d, Layout dLayout, const Algorithm *algorithm, void *workspace,

@@ -5,6 +5,7 @@
 // into one become several calls; so do long odd extents of 16-bit products, see wholeChunks().
 #include "runtime/base/MatmulDims.h"
 #include "runtime/device/cuda/Parts.h"
+#include "runtime/device/cuda/ProductAlgorithm.h"
 
 #include <algorithm>
 #include <optional>
@@ -162,20 +163,23 @@ private:
     blas::Preference preference = nullptr;
     CLEAVE_TRY(check(table_.matmulPreferenceCreate(&preference)));
     Status status = setPreference(preference);
-    blas::HeuristicResult best{};
+    std::vector<blas::HeuristicResult> proposed(kProposedAlgorithms);
     int found = 0, error = 0;
     if (status)
-      error = table_.matmulAlgoGetHeuristic(handle_, desc_, a_, b_, out_, out_, preference, 1,
-                                            &best, &found);
+      error = table_.matmulAlgoGetHeuristic(handle_, desc_, a_, b_, out_, out_, preference,
+                                            kProposedAlgorithms, proposed.data(), &found);
     table_.matmulPreferenceDestroy(preference);
     CLEAVE_TRY(status);
-    if (error != blas::kSuccess || found == 0 || best.state != blas::kSuccess ||
-        best.workspaceBytes > workspace_.bytes)
+    const int state = error || found == 0 ? error : proposed[0].state;
+    proposed.resize(error ? 0 : size_t(found));
+    std::erase_if(proposed, [&](const blas::HeuristicResult &result) {
+      return result.state != blas::kSuccess || result.workspaceBytes > workspace_.bytes;
+    });
+    if (proposed.empty())
       return Status::userError("cuBLASLt has no algorithm for ", stridesText(product_.a), " by ",
                                stridesText(product_.b), " in ", name(product_.a.dtype), " with ",
-                               workspace_.bytes, " bytes of workspace (status ",
-                               error ? error : best.state, ")");
-    algorithm_ = best.algorithm;
+                               workspace_.bytes, " bytes of workspace (status ", state, ")");
+    algorithm_ = proposed[device::chooseAlgorithm(table_, proposed)].algorithm;
     return Status::ok();
   }
 

@@ -29,6 +29,8 @@ static_assert(test::kAlike<decltype(BlasTable::matmulPreferenceDestroy),
                            decltype(&cublasLtMatmulPreferenceDestroy)>);
 static_assert(test::kAlike<decltype(BlasTable::matmulAlgoGetHeuristic),
                            decltype(&cublasLtMatmulAlgoGetHeuristic)>);
+static_assert(test::kAlike<decltype(BlasTable::matmulAlgoConfigGetAttribute),
+                           decltype(&cublasLtMatmulAlgoConfigGetAttribute)>);
 static_assert(test::kAlike<decltype(BlasTable::matmul), decltype(&cublasLtMatmul)>);
 static_assert(int(kSuccess) == int(CUBLAS_STATUS_SUCCESS));
 static_assert(int(kAllocFailed) == int(CUBLAS_STATUS_ALLOC_FAILED));
@@ -54,10 +56,15 @@ static_assert(int(kPreferenceAlignmentA) == int(CUBLASLT_MATMUL_PREF_MIN_ALIGNME
 static_assert(int(kPreferenceAlignmentB) == int(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES));
 static_assert(int(kPreferenceAlignmentC) == int(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES));
 static_assert(int(kPreferenceAlignmentD) == int(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES));
+static_assert(int(kAlgorithmId) == int(CUBLASLT_ALGO_CONFIG_ID));
+static_assert(int(kAlgorithmSplits) == int(CUBLASLT_ALGO_CONFIG_SPLITK_NUM));
+static_assert(int(kAlgorithmOption) == int(CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION));
 static_assert(sizeof(Algorithm) == sizeof(cublasLtMatmulAlgo_t));
 static_assert(sizeof(HeuristicResult) == sizeof(cublasLtMatmulHeuristicResult_t));
 static_assert(offsetof(HeuristicResult, workspaceBytes) ==
               offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 static_assert(offsetof(HeuristicResult, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
+static_assert(offsetof(HeuristicResult, waves) ==
+              offsetof(cublasLtMatmulHeuristicResult_t, wavesCount));
 
 } // namespace cleave::device::blas

@@ -206,6 +206,8 @@ const BlasTable &recordingBlas() {
       .matmulPreferenceDestroy =
           [](Preference p) { return delete reinterpret_cast<PreferenceFacts *>(p), 0; },
       .matmulAlgoGetHeuristic = heuristic,
+      .matmulAlgoConfigGetAttribute = [](const Algorithm *, int, void *, size_t,
+                                         size_t *) { return kNotSupported; },
       .matmul = matmul};
   return table;
 }
