@@ -129,7 +129,7 @@ def images(m):
 
 FAMILIES = {
     "views": [block_of(VIEWS, 2), block_of(VIEWS), joins],
-    "empty": [block_of(EMPTY)],
+    "empty": [block_of(EMPTY)] * 3,
     "products": [block_of(PRODUCTS)],
     "indexing": [indexing, indexing, tied_scatter],
     "sampling": [sampling, sampling, images],
