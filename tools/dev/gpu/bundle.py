@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "test/golden"
@@ -21,9 +22,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(GOLDEN))
 import check  # noqa: E402  (the options of recorded runs)
 
-RUNS = [f"{model}.{kind}" for model in ("mlp", "gpt", "resnet", "vit") for kind in ("b8", "bf16")]
+RUNS = [f"{model}.{kind}" for model in ("mlp", "gpt", "resnet", "vit", "moe") for kind in ("b8", "bf16")]
 RANKS = (1, 2, 4)
 TRAIN = ["--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw:lr=3e-4,weight-decay=0.01"]
+EXPERTS = {"zoo": "mixtral-8x7b", "sizes": {"layers": 2, "hidden": 64, "heads": 4, "kv-heads": 2, "ffn": 96, "experts": 4, "vocab": 512}}
 LIMIT = 44 << 20  # bytes of the packed bundle
 
 
@@ -67,25 +69,41 @@ class Bundle:
         run(self.tools / "cleave-compile", model, *options, "--cluster", cluster, "-o", plan)
         return str(plan.relative_to(self.folder))
 
-    def add_losses(self, name):
-        """A recorded run: plans for all numbers of ranks, and the losses of one rank on a CPU."""
+    def add_recorded(self, name):
+        """The losses of a run of test/golden."""
         record = json.loads((GOLDEN / f"{name}.json").read_text())
         model = MODELS / f"{record['model']}.dynamo.onnx"
-        options = check.options_of(record, model.stem)
+        self.add_losses(name, model, check.options_of(record, model.stem), GOLDEN / record["data"], record["steps"], "dtype" in record)
+
+    def add_experts(self, name):
+        """The losses of a mixture of experts, as of cleave-zoo, on the words of test/golden's gpt."""
+        model = self.folder / "moe.onnx"
+        run(self.tools / "cleave-zoo", EXPERTS["zoo"], *[f"--{key}={value}" for key, value in EXPERTS["sizes"].items()], "-o", model)
+        data = self.folder / "moe.npz"
+        with zipfile.ZipFile(GOLDEN / "gpt.npz") as words, zipfile.ZipFile(data, "w") as renamed:
+            for old, new in (("tokens", "input_ids"), ("logits.label", "logits.label")):
+                renamed.writestr(f"{new}.npy", words.read(f"{old}.npy"))
+        is_low = name.endswith("bf16")
+        options = [*TRAIN, "--set", "batch=8,seq=16", *(["--dtype", "bf16"] if is_low else [])]
+        self.add_losses(name, model, options, data, 20, is_low)
+
+    def add_losses(self, name, model, options, data, steps, is_low):
+        """A run: plans for all numbers of ranks, and the losses of one rank on a CPU. `is_low`: in 16 bits."""
         with tempfile.TemporaryDirectory() as place:
             plan, log = pathlib.Path(place) / "cpu.plan", pathlib.Path(place) / "log.jsonl"
             run(self.tools / "cleave-compile", model, *options, "--cluster", "local-cpu", "-o", plan)
-            run(self.tools / "cleave-run", plan, "--data", GOLDEN / record["data"], "--steps", record["steps"], "--log", log)
-            steps, _ = check.read_log(log)
-        for file in (model, GOLDEN / record["data"]):
-            (self.folder / file.name).write_bytes(file.read_bytes())
+            run(self.tools / "cleave-run", plan, "--data", data, "--steps", steps, "--log", log)
+            done, _ = check.read_log(log)
+        for file in (model, data):
+            if file.parent != self.folder:
+                (self.folder / file.name).write_bytes(file.read_bytes())
         plans = {}
         for ranks in RANKS:
             plan = self.plans / f"{name}.{ranks}.plan"
             plans[ranks] = self.compile(model, [*options, "--ranks", ranks], self.cluster, plan)
         self.manifest["losses"].append({
-            "name": name, "model": model.name, "data": record["data"], "steps": record["steps"], "plans": plans,
-            "losses": [step["loss"] for step in steps], "tolerance": check.TO_AUTOCAST if "dtype" in record else check.TO_RECORD})
+            "name": name, "model": model.name, "data": data.name, "steps": steps, "plans": plans,
+            "losses": [step["loss"] for step in done], "tolerance": check.TO_AUTOCAST if is_low else check.TO_RECORD})
 
     def add_speed(self, name, spec):
         """A large model: one plan, and the FLOPs of a step without recomputation."""
@@ -123,7 +141,7 @@ def main():
         bundle = Bundle(a.build.resolve() / "bin", a.cluster, pathlib.Path(place))
         for name in RUNS:
             if not wanted or name in wanted:
-                bundle.add_losses(name)
+                (bundle.add_experts if name.startswith("moe.") else bundle.add_recorded)(name)
         for name, spec in (SMALL if a.small else LARGE).items():
             if not wanted or name in wanted:
                 bundle.add_speed(name, spec)
