@@ -21,7 +21,8 @@ namespace {
 
 class Exporter {
 public:
-  Exporter(ModuleOp module, plan::Plan &plan) : module_(module), plan_(plan) {}
+  Exporter(ModuleOp module, plan::Plan &plan, bool isComplete)
+      : module_(module), plan_(plan), isComplete_(isComplete) {}
 
   Status run() {
     addMesh();
@@ -92,7 +93,7 @@ private:
   }
 
   Status addKernel(program::KernelOp kernel) {
-    if (!kernel.getExtent())
+    if (isComplete_ && !kernel.getExtent())
       return Status::defect("kernel '", kernel.getSymName().str(), "' has not been compiled");
     kernels_[kernel.getSymNameAttr()] = static_cast<uint32_t>(out_->kernels_size());
     *out_->add_kernels() = exportKernel(kernel);
@@ -109,10 +110,8 @@ private:
       out_->mutable_ranks()->Assign(ranks->begin(), ranks->end());
     out_->set_no_padding(program.getNoPadding().value_or("").str());
     CLEAVE_TRY(addKernels(program));
-    plan::Arena *arena = out_->add_arenas();
-    arena->set_space(plan::DEVICE);
-    arena->set_bytes(program.getArena()->getBytes());
-    arena->set_peak_bytes(program.getArena()->getPeak());
+    if (isComplete_)
+      addArena(*program.getArena());
     for (Operation &op : program.getBody().front())
       if (auto buffer = dyn_cast<program::BufferOp>(op))
         addBuffer(buffer);
@@ -120,6 +119,13 @@ private:
         addSegment(segment);
     setSchedule(program.getSchedule());
     return Status::ok();
+  }
+
+  void addArena(program::ArenaAttr arena) {
+    plan::Arena *out = out_->add_arenas();
+    out->set_space(plan::DEVICE);
+    out->set_bytes(arena.getBytes());
+    out->set_peak_bytes(arena.getPeak());
   }
 
   void setSchedule(ArrayRef<int64_t> schedule) {
@@ -308,6 +314,7 @@ private:
 
   ModuleOp module_;
   plan::Plan &plan_;
+  bool isComplete_;
   plan::Program *out_ = nullptr; // the current program; its buffers and kernels by their numbers
   llvm::DenseMap<Value, uint32_t> buffers_;
   llvm::DenseMap<Attribute, uint32_t> kernels_;
@@ -327,11 +334,17 @@ static bool reportsMetric(const plan::Program &program) {
 Result<plan::Plan> exportPlan(ModuleOp module, const std::string &device,
                               std::vector<plan::Module> modules) {
   plan::Plan plan;
-  CLEAVE_TRY(Exporter(module, plan).run());
+  CLEAVE_TRY(Exporter(module, plan, /*isComplete=*/true).run());
   plan.set_device(device);
   for (plan::Module &code : modules)
     *plan.add_modules() = std::move(code);
   plan.set_trains(reportsMetric(stepOf(plan, 0)));
+  return plan;
+}
+
+Result<plan::Plan> exportOutline(ModuleOp module) {
+  plan::Plan plan;
+  CLEAVE_TRY(Exporter(module, plan, /*isComplete=*/false).run());
   return plan;
 }
 

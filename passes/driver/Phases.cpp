@@ -23,6 +23,7 @@
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
+#include "passes/driver/HideTransfers.h"
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/PlanPhase.h"
 #include "passes/driver/PlannedProgram.h"
@@ -306,6 +307,11 @@ static Status scheduled(Compilation &c) {
   CLEAVE_TRY(promised(c, [&] { return bufferize::lowerPrograms(c.module(), evaluation); }));
   c.units.resize(1);
   schedule::assignQueues(c.module());
+  CLEAVE_TRY(loadCluster(c));
+  CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
+                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
+  CLEAVE_TRY_ASSIGN(const int64_t added, hideTransfers(c.module(), shared, c.decided.budget));
+  c.decided.peakBytes += added;
   return Status::ok();
 }
 

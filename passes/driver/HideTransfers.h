@@ -1,0 +1,22 @@
+// HideTransfers: puts the instructions of programs for GPUs into an order in which communication
+// runs beside computation (passes/schedule/Overlap.h).
+#pragma once
+
+#include "compiler/cluster/Cluster.h"
+#include "compiler/planner/choices/Budget.h"
+#include "runtime/base/Status.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace cleave::driver {
+
+// Reorders the programs of a module whose instructions are in queues and whose buffers have no
+// places, and sets their lifetimes. Seconds are those of the planner's cost model on `cluster`, as
+// the mesh's ranks see it (cluster::forRanks). Buffers may be live for longer, as far as the budget
+// permits; if the placed buffers do not fit it, all stays as it was.
+//
+// Returns the bytes by which the step's peak grows.
+Result<int64_t> hideTransfers(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                              const planner::Budget &budget);
+
+} // namespace cleave::driver

@@ -1,0 +1,453 @@
+// See Overlap.h.
+#include "passes/schedule/Overlap.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <queue>
+#include <tuple>
+
+namespace cleave::schedule {
+namespace {
+
+// Shorter stalls change no order, in seconds.
+constexpr double kShort = 1e-6;
+// How many instructions that have not run are looked at, from the first one on.
+constexpr int64_t kWindow = 256;
+// Attempts in which computation changes places, each with less memory than the one before took too
+// much; then one in which communications alone do.
+constexpr int kAttempts = 3;
+
+using Numbers = std::vector<int64_t>;
+
+// The instructions of a segment, numbered from 0, and what each of them has to follow.
+struct Segment {
+  int64_t begin = 0; // number of the first one in the program
+  const std::vector<QueuedInstruction> *instructions = nullptr;
+  std::vector<Numbers> before, after;
+
+  int64_t size() const { return int64_t(instructions->size()); }
+  uint32_t queue(int64_t i) const { return (*instructions)[size_t(i)].queue; }
+};
+
+Segment segmentOf(const std::vector<QueuedInstruction> &instructions, int64_t begin,
+                  size_t buffers) {
+  Segment segment{.begin = begin, .instructions = &instructions};
+  segment.before.resize(instructions.size()), segment.after.resize(instructions.size());
+  Numbers writer(buffers, -1);
+  std::vector<Numbers> readers(buffers);
+  for (int64_t i = 0; i < segment.size(); ++i) {
+    Numbers &before = segment.before[size_t(i)];
+    for (const ByteAccess &access : instructions[size_t(i)].accesses) {
+      const auto buffer = size_t(access.begin);
+      if (writer[buffer] >= 0)
+        before.push_back(writer[buffer]);
+      if (access.isWritten)
+        before.insert(before.end(), readers[buffer].begin(), readers[buffer].end());
+    }
+    for (const ByteAccess &access : instructions[size_t(i)].accesses) {
+      const auto buffer = size_t(access.begin);
+      if (access.isWritten)
+        writer[buffer] = i, readers[buffer].clear();
+      else
+        readers[buffer].push_back(i);
+    }
+    std::sort(before.begin(), before.end());
+    before.erase(std::unique(before.begin(), before.end()), before.end());
+    if (!before.empty() && before.back() == i) // reads and writes one buffer
+      before.pop_back();
+    for (int64_t earlier : before)
+      segment.after[size_t(earlier)].push_back(i);
+  }
+  return segment;
+}
+
+std::vector<Segment> segmentsOf(const TimedProgram &timed) {
+  std::vector<Segment> segments;
+  int64_t begin = 0;
+  for (const auto &instructions : timed.program.segments) {
+    segments.push_back(segmentOf(instructions, begin, timed.bytes.size()));
+    begin += int64_t(instructions.size());
+  }
+  return segments;
+}
+
+// When queues are free, and when instructions of a segment end.
+class Clock {
+public:
+  Clock(const Segment &segment, const std::vector<double> &seconds)
+      : segment_(segment), seconds_(seconds), ends_(size_t(segment.size())) {}
+
+  // When all that the instruction has to follow has ended.
+  double readyAt(int64_t i) const {
+    double ready = 0;
+    for (int64_t earlier : segment_.before[size_t(i)])
+      ready = std::max(ready, ends_[size_t(earlier)]);
+    return ready;
+  }
+  double freeAt(uint32_t queue) const { return free_[queue]; }
+
+  void run(int64_t i) {
+    const uint32_t queue = segment_.queue(i);
+    double begin = std::max(free_[queue], readyAt(i));
+    if (queue == kCommunicationQueue)
+      begin = std::max(begin, free_[kComputeQueue]);
+    ends_[size_t(i)] = free_[queue] = begin + seconds_[size_t(segment_.begin + i)];
+  }
+  double end() const { return *std::max_element(free_.begin(), free_.end()); }
+
+private:
+  const Segment &segment_;
+  const std::vector<double> &seconds_;
+  std::vector<double> ends_;
+  std::array<double, kQueues> free_{};
+};
+
+// By buffer: the first and the last instruction of the program at which it is live; none: -1.
+struct Lives {
+  Numbers first, last;
+};
+
+Lives livesOf(const TimedProgram &timed) {
+  const QueueOrder order = orderOf(timed.program);
+  Lives lives{Numbers(timed.bytes.size(), -1), Numbers(timed.bytes.size(), -1)};
+  int64_t number = 0;
+  for (const auto &instructions : timed.program.segments)
+    for (const QueuedInstruction &instruction : instructions) {
+      for (const ByteAccess &access : instruction.accesses) {
+        const auto buffer = size_t(access.begin);
+        if (lives.first[buffer] < 0)
+          lives.first[buffer] = number;
+        lives.last[buffer] = std::max(lives.last[buffer], order.until[size_t(number)]);
+      }
+      ++number;
+    }
+  return lives;
+}
+
+// By instruction: the bytes that are live.
+Numbers liveBytesOf(const TimedProgram &timed, const Lives &lives) {
+  Numbers live(timed.seconds.size() + 1, 0);
+  for (size_t buffer = 0; buffer < timed.bytes.size(); ++buffer)
+    if (lives.first[buffer] >= 0) {
+      live[size_t(lives.first[buffer])] += timed.bytes[buffer];
+      live[size_t(lives.last[buffer]) + 1] -= timed.bytes[buffer];
+    }
+  std::partial_sum(live.begin(), live.end(), live.begin());
+  live.pop_back();
+  return live;
+}
+
+// A new order of one segment.
+class SegmentOrder {
+public:
+  // `live`: of the whole program in the given order; `limit`: of the bytes.
+  SegmentOrder(const TimedProgram &timed, const Segment &segment, const Lives &lives, Numbers &live,
+               int64_t limit)
+      : timed_(timed), segment_(segment), lives_(lives), live_(live), limit_(limit) {}
+
+  // Communications at their new places, all else as it was.
+  Numbers moveTransfers() {
+    const int64_t size = segment_.size();
+    std::vector<double> starts(size_t(size) + 1, 0); // of computation that never waits
+    for (int64_t i = 0; i < size; ++i)
+      starts[size_t(i) + 1] =
+          starts[size_t(i)] + (segment_.queue(i) == kComputeQueue ? secondsOf(i) : 0);
+    std::vector<double> begins = starts; // of communications: when they begin
+    Numbers places(static_cast<size_t>(size));
+    std::iota(places.begin(), places.end(), 0);
+    placeBackwards(starts, begins, places);
+    return sorted(places, begins);
+  }
+
+  // Where computation would wait for a communication, takes later instructions first that need not
+  // wait.
+  Numbers runEarly(const Numbers &given) {
+    Clock clock(segment_, timed_.seconds);
+    std::vector<bool> hasRun(given.size());
+    startCounting();
+    Numbers order;
+    auto run = [&](int64_t i) {
+      clock.run(i);
+      count(i);
+      hasRun[size_t(i)] = true;
+      order.push_back(i);
+    };
+    auto mayRun = [&](int64_t i) {
+      return std::ranges::all_of(segment_.before[size_t(i)],
+                                 [&](int64_t earlier) { return hasRun[size_t(earlier)]; });
+    };
+    auto stalls = [&](int64_t i) {
+      return segment_.queue(i) == kComputeQueue &&
+             clock.readyAt(i) > clock.freeAt(kComputeQueue) + kShort;
+    };
+    // The first later computation that may run, does not wait, and has memory.
+    auto insteadOf = [&](size_t head) {
+      int64_t seen = 0;
+      for (size_t at = head + 1; at < given.size() && seen < kWindow; ++at) {
+        const int64_t i = given[at];
+        if (hasRun[size_t(i)])
+          continue;
+        ++seen;
+        if (segment_.queue(i) == kComputeQueue && mayRun(i) && !stalls(i) &&
+            counted_ + added(i) <= limit_)
+          return i;
+      }
+      return int64_t(-1);
+    };
+    for (size_t head = 0; head < given.size();) {
+      const int64_t i = given[head];
+      if (hasRun[size_t(i)]) {
+        ++head;
+      } else if (!stalls(i)) {
+        run(i);
+      } else {
+        const int64_t other = insteadOf(head);
+        run(other >= 0 ? other : i);
+      }
+    }
+    return order;
+  }
+
+private:
+  bool isCommunication(int64_t i) const { return segment_.queue(i) == kCommunicationQueue; }
+  double secondsOf(int64_t i) const { return timed_.seconds[size_t(segment_.begin + i)]; }
+  const std::vector<ByteAccess> &accesses(int64_t i) const {
+    return (*segment_.instructions)[size_t(i)].accesses;
+  }
+
+  // The bytes of buffers that become live at the instruction, in the given order.
+  int64_t bytesFrom(int64_t i) const {
+    int64_t bytes = 0;
+    for (const ByteAccess &access : accesses(i))
+      if (lives_.first[size_t(access.begin)] == segment_.begin + i)
+        bytes += timed_.bytes[size_t(access.begin)];
+    return bytes;
+  }
+
+  // Takes the communications from the last deadline to the first: each ends when its first reader
+  // begins, or before the communication behind it.
+  void placeBackwards(const std::vector<double> &starts, std::vector<double> &begins,
+                      Numbers &places) {
+    Numbers open(places.size()); // communications behind each that have no place yet
+    std::vector<double> deadlines(places.size(), starts.back());
+    std::priority_queue<std::pair<double, int64_t>> next;
+    for (int64_t i = 0; i < segment_.size(); ++i) {
+      if (!isCommunication(i))
+        continue;
+      for (int64_t later : segment_.after[size_t(i)])
+        if (isCommunication(later))
+          ++open[size_t(i)];
+        else
+          deadlines[size_t(i)] = std::min(deadlines[size_t(i)], starts[size_t(later)]);
+      if (open[size_t(i)] == 0)
+        next.push({deadlines[size_t(i)], i});
+    }
+    for (double behind = starts.back(); !next.empty();) {
+      const int64_t i = next.top().second;
+      next.pop();
+      double ready = 0;
+      int64_t least = 0; // the place behind what it follows
+      for (int64_t earlier : segment_.before[size_t(i)])
+        if (!isCommunication(earlier))
+          ready = std::max(ready, starts[size_t(earlier) + 1]), least = earlier + 1;
+      const double begin = std::min(deadlines[size_t(i)], behind) - secondsOf(i);
+      behind = std::min(behind, std::max(begin, ready));
+      begins[size_t(i)] = std::max(begin, ready);
+      move(i, std::max(least, placeAt(starts, begin, i)), places);
+      for (int64_t earlier : segment_.before[size_t(i)])
+        if (isCommunication(earlier)) {
+          double &deadline = deadlines[size_t(earlier)];
+          deadline = std::min(deadline, begins[size_t(i)]);
+          if (--open[size_t(earlier)] == 0)
+            next.push({deadline, earlier});
+        }
+    }
+  }
+
+  // The last place up to `i` at which computation begins at `time` or before.
+  static int64_t placeAt(const std::vector<double> &starts, double time, int64_t i) {
+    const auto end = starts.begin() + i + 1;
+    return std::max<int64_t>(0, std::upper_bound(starts.begin(), end, time) - starts.begin() - 1);
+  }
+
+  // Moves a communication to a place before it, or as near to it as memory permits.
+  void move(int64_t i, int64_t to, Numbers &places) {
+    const int64_t bytes = bytesFrom(i);
+    int64_t &place = places[size_t(i)];
+    for (; place > to; --place) {
+      int64_t &live = live_[size_t(segment_.begin + place - 1)];
+      if (live + bytes > limit_)
+        return;
+      live += bytes;
+    }
+  }
+
+  // Sorts by places, communications before others and by their begins, and behind what they follow.
+  Numbers sorted(const Numbers &places, const std::vector<double> &begins) const {
+    using Key = std::tuple<int64_t, bool, double, int64_t>; // the least one is next
+    std::priority_queue<Key, std::vector<Key>, std::greater<>> next;
+    Numbers open(places.size()), order;
+    auto push = [&](int64_t i) {
+      next.push(
+          {places[size_t(i)], !isCommunication(i), isCommunication(i) ? begins[size_t(i)] : 0, i});
+    };
+    for (int64_t i = 0; i < segment_.size(); ++i)
+      if ((open[size_t(i)] = int64_t(segment_.before[size_t(i)].size())) == 0)
+        push(i);
+    while (!next.empty()) {
+      const int64_t number = std::get<3>(next.top());
+      next.pop();
+      order.push_back(number);
+      for (int64_t later : segment_.after[size_t(number)])
+        if (--open[size_t(later)] == 0)
+          push(later);
+    }
+    return order;
+  }
+
+  // Counts live bytes while instructions run. What a communication accesses is live until
+  // computation begins that follows it.
+  void startCounting() {
+    counted_ = 0;
+    inFlight_.clear();
+    open_.assign(timed_.bytes.size(), 0);
+    isLive_.assign(timed_.bytes.size(), false);
+    const int64_t end = segment_.begin + segment_.size();
+    for (size_t buffer = 0; buffer < timed_.bytes.size(); ++buffer) {
+      if (lives_.first[buffer] >= 0 && lives_.first[buffer] < segment_.begin &&
+          lives_.last[buffer] >= segment_.begin)
+        isLive_[buffer] = true, counted_ += timed_.bytes[buffer];
+      if (lives_.last[buffer] >= end)
+        open_[buffer] = 1; // read by a later segment
+    }
+    for (int64_t i = 0; i < segment_.size(); ++i)
+      for (const ByteAccess &access : accesses(i))
+        ++open_[size_t(access.begin)];
+  }
+  int64_t added(int64_t i) const {
+    int64_t bytes = 0;
+    for (const ByteAccess &access : accesses(i))
+      if (!isLive_[size_t(access.begin)])
+        bytes += timed_.bytes[size_t(access.begin)];
+    return bytes;
+  }
+  void count(int64_t i) {
+    if (segment_.queue(i) == kComputeQueue)
+      land(i);
+    for (const ByteAccess &access : accesses(i))
+      if (const auto buffer = size_t(access.begin); !isLive_[buffer])
+        isLive_[buffer] = true, counted_ += timed_.bytes[buffer];
+    if (segment_.queue(i) == kComputeQueue)
+      finish(i);
+    else
+      inFlight_.push_back(i);
+  }
+  // The transfers that computation follows are complete, and those before them in their queues.
+  void land(int64_t i) {
+    for (int64_t earlier : segment_.before[size_t(i)]) {
+      const uint32_t queue = segment_.queue(earlier);
+      if (queue == kComputeQueue || !std::ranges::count(inFlight_, earlier))
+        continue;
+      for (auto at = inFlight_.begin(); at != inFlight_.end();) {
+        const int64_t landed = *at;
+        if (segment_.queue(landed) == queue) {
+          finish(landed);
+          at = inFlight_.erase(at);
+        } else {
+          ++at;
+        }
+        if (landed == earlier)
+          break;
+      }
+    }
+  }
+  void finish(int64_t i) {
+    for (const ByteAccess &access : accesses(i))
+      if (const auto buffer = size_t(access.begin); --open_[buffer] == 0)
+        isLive_[buffer] = false, counted_ -= timed_.bytes[buffer];
+  }
+
+  const TimedProgram &timed_;
+  const Segment &segment_;
+  const Lives &lives_;
+  Numbers &live_;
+  int64_t limit_;
+  int64_t counted_ = 0;
+  Numbers inFlight_;         // transfers in the order in which they ran
+  Numbers open_;             // by buffer: accesses to come
+  std::vector<bool> isLive_; // by buffer
+};
+
+// The order of all segments. `runsEarly`: not only communications change places.
+Numbers orderWithin(const TimedProgram &timed, const std::vector<Segment> &segments,
+                    const Lives &lives, int64_t limit, bool runsEarly) {
+  Numbers live = liveBytesOf(timed, lives), order;
+  for (const Segment &segment : segments) {
+    SegmentOrder found(timed, segment, lives, live, limit);
+    const Numbers moved = found.moveTransfers();
+    for (int64_t i : runsEarly ? found.runEarly(moved) : moved)
+      order.push_back(segment.begin + i);
+  }
+  return order;
+}
+
+} // namespace
+
+TimedProgram reordered(const TimedProgram &timed, const std::vector<int64_t> &order) {
+  TimedProgram result = timed;
+  size_t number = 0;
+  int64_t begin = 0;
+  for (size_t s = 0; s < timed.program.segments.size(); ++s) {
+    const auto &given = timed.program.segments[s];
+    for (QueuedInstruction &instruction : result.program.segments[s]) {
+      instruction = given[size_t(order[number] - begin)];
+      result.seconds[number] = timed.seconds[size_t(order[number])];
+      ++number;
+    }
+    begin += int64_t(given.size());
+  }
+  return result;
+}
+
+double secondsOf(const TimedProgram &timed) {
+  double seconds = 0;
+  for (const Segment &segment : segmentsOf(timed)) {
+    Clock clock(segment, timed.seconds);
+    for (int64_t i = 0; i < segment.size(); ++i)
+      clock.run(i);
+    seconds += clock.end();
+  }
+  return seconds;
+}
+
+int64_t peakOf(const TimedProgram &timed) {
+  const Numbers live = liveBytesOf(timed, livesOf(timed));
+  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+}
+
+std::vector<int64_t> overlapOrder(const TimedProgram &timed, int64_t limit) {
+  Numbers given(timed.seconds.size());
+  std::iota(given.begin(), given.end(), 0);
+  const std::vector<Segment> segments = segmentsOf(timed);
+  const Lives lives = livesOf(timed);
+  limit = std::max(limit, peakOf(timed));
+  const double seconds = secondsOf(timed);
+  int64_t aim = limit;
+  for (int attempt = 0; attempt <= kAttempts; ++attempt) {
+    const bool isLast = attempt == kAttempts;
+    Numbers order = orderWithin(timed, segments, lives, isLast ? limit : aim, !isLast);
+    const TimedProgram found = reordered(timed, order);
+    if (secondsOf(found) > seconds - kShort)
+      break;
+    const int64_t excess = peakOf(found) - limit;
+    if (excess <= 0)
+      return order;
+    aim -= excess;
+  }
+  return given;
+}
+
+} // namespace cleave::schedule

@@ -1,0 +1,44 @@
+// Overlap: an order of a program's instructions in which transfers run beside computation. Plain
+// data.
+//
+// Instructions stay in their segments, and every two that access a common buffer, one of them to
+// write, stay in order.
+#pragma once
+
+#include "passes/schedule/Waits.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace cleave::schedule {
+
+// A program before its buffers have places: byte i of an access stands for buffer number i.
+struct TimedProgram {
+  QueuedProgram program;
+  std::vector<double> seconds; // predicted, by instruction
+  std::vector<int64_t> bytes;  // by buffer; 0: it is live all the time, or is not counted
+};
+
+// The new order: by new number the given number of an instruction. It is the given order unless
+// another one is faster (secondsOf) and takes no more than `limit` bytes, or no more than the given
+// one (peakOf).
+//
+// First, each communication moves to the latest place from which it ends before its first reader
+// begins, if computation before it lasts that long and memory permits. Then, where computation
+// would wait for a communication, later computation that need not wait runs first.
+std::vector<int64_t> overlapOrder(const TimedProgram &timed, int64_t limit);
+
+// The program in another order.
+TimedProgram reordered(const TimedProgram &timed, const std::vector<int64_t> &order);
+
+// The seconds of one run of each segment, if each queue runs its instructions in order, each
+// instruction waits for those before it that access a common buffer, one of them to write, and a
+// communication waits for the computation before it: until then, others may need the places of its
+// buffers.
+double secondsOf(const TimedProgram &timed);
+
+// The most bytes that are live at an instruction. A buffer is live from the first instruction that
+// accesses it to the last one that may run while an access is in flight (QueueOrder::until).
+int64_t peakOf(const TimedProgram &timed);
+
+} // namespace cleave::schedule
