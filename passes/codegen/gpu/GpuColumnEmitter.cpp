@@ -40,49 +40,105 @@ SmallVector<Value> GpuGroupEmitter::sumColumns(const Chunk &chunk, Value slice, 
   const int64_t rows = nest_.size(nest_.reduced), apart = threads_.slices;
   const int64_t rest = rows % (threads_.unroll * apart);
   foldRows(chunk, slice, valid, rows - rest, sums);
-  if (rest > 0)
-    sums = addRows(chunk, k_.add(slice, k_.constant(rows - rest)), valid,
-                   static_cast<int>(llvm::divideCeil(rest, apart)), rest % apart != 0, sums);
-  return sums;
+  if (rest == 0)
+    return sums;
+  const int64_t count = llvm::divideCeil(rest, apart);
+  Value first = k_.add(slice, k_.constant(rows - rest));
+  SmallVector<Chunk> last(count, chunk);
+  for (Chunk &row : last)
+    row.valid = valid;
+  if (rest % apart != 0)
+    last.back().valid =
+        gpu_.both(valid, gpu_.isBelow(k_.add(first, k_.constant((count - 1) * apart)), rows));
+  loadRows(last, first);
+  return addRows(last, first, sums);
 }
 
-// The first `rows`, of which a trip takes `unroll` per slice.
+// The first `rows`, of which a trip takes `unroll` per slice. A trip loads the rows of the next one
+// before it adds its own.
 void GpuGroupEmitter::foldRows(const Chunk &chunk, Value slice, Value valid, int64_t rows,
                                SmallVector<Value> &sums) {
   if (rows == 0)
     return;
+  const int64_t trip = int64_t(threads_.unroll) * threads_.slices;
   Value end = k_.constant(rows);
   if (valid)
     end = gpu_.choose(valid, end, k_.constant(0));
-  sums = gpu_.fold(slice, end, int64_t(threads_.unroll) * threads_.slices, sums,
-                   [&](Value first, ValueRange carried) {
-                     return addRows(chunk, first, {}, threads_.unroll, false, carried);
-                   });
+  // The loaded values of a trip's rows.
+  auto load = [&](Value first, Value condition) {
+    return gpu_.guardedValues(condition, [&] {
+      SmallVector<Chunk> ahead(threads_.unroll, chunk);
+      loadRows(ahead, first);
+      return loadedOf(ahead);
+    });
+  };
+  SmallVector<Value> carried = sums;
+  carried.append(load(slice, valid));
+  carried = gpu_.fold(slice, end, trip, carried, [&](Value first, ValueRange inside) {
+    Value next = k_.add(first, k_.constant(trip));
+    SmallVector<Value> ahead = load(next, gpu_.isBelow(next, rows));
+    SmallVector<Chunk> now(threads_.unroll, chunk);
+    setLoaded(now, inside.drop_front(sums.size()));
+    SmallVector<Value> after = addRows(now, first, inside.take_front(sums.size()));
+    after.append(ahead);
+    return after;
+  });
+  sums.assign(carried.begin(), carried.begin() + sums.size());
 }
 
-// Loads `count` rows per slice, `slices` rows apart, and then adds them. With `isLastPartial`, some
-// slices have one row less.
-SmallVector<Value> GpuGroupEmitter::addRows(const Chunk &chunk, Value first, Value valid, int count,
-                                            bool isLastPartial, ValueRange carried) {
-  SmallVector<Value> sums(carried), rows;
-  SmallVector<Chunk> chunks(count, chunk);
-  for (auto [i, chunkOfRow] : llvm::enumerate(chunks)) {
-    rows.push_back(k_.add(first, k_.constant(i * threads_.slices)));
-    chunkOfRow.valid = valid;
-    if (isLastPartial && i + 1 == chunks.size())
-      chunkOfRow.valid = gpu_.both(valid, gpu_.isBelow(rows.back(), nest_.size(nest_.reduced)));
-    valid_ = chunkOfRow.valid;
-    placeInRow(rows.back());
-    preload(chunkOfRow, nest_.inner);
-    preloadScalars(chunkOfRow);
+void GpuGroupEmitter::loadRows(MutableArrayRef<Chunk> rows, Value first) {
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    valid_ = row.valid;
+    placeInRow(k_.add(first, k_.constant(i * threads_.slices)));
+    preload(row, nest_.inner);
+    preloadScalars(row);
   }
-  for (auto [row, chunkOfRow] : llvm::zip(rows, chunks)) {
-    valid_ = chunkOfRow.valid;
-    placeInRow(row);
-    addRow(chunkOfRow, sums);
+  valid_ = {};
+}
+
+SmallVector<Value> GpuGroupEmitter::addRows(MutableArrayRef<Chunk> rows, Value first,
+                                            ValueRange carried) {
+  SmallVector<Value> sums(carried);
+  for (auto [i, row] : llvm::enumerate(rows)) {
+    valid_ = row.valid;
+    placeInRow(k_.add(first, k_.constant(i * threads_.slices)));
+    addRow(row, sums);
   }
   valid_ = {};
   return sums;
+}
+
+bool GpuGroupEmitter::isLoadedAsScalar(const Access &access) const {
+  return (threads_.width == 1 || access.strides[nest_.inner] == 0) && varies(access, nest_.reduced);
+}
+
+void GpuGroupEmitter::preloadScalars(Chunk &chunk) {
+  for (const Access &access : nest_.operands)
+    if (isLoadedAsScalar(access))
+      chunk.scalars[&access] = loadElement(access);
+}
+
+SmallVector<Value> GpuGroupEmitter::loadedOf(ArrayRef<Chunk> rows) {
+  SmallVector<Value> values;
+  for (const Chunk &row : rows)
+    for (const Access &access : nest_.operands)
+      if (isLoadedAsScalar(access))
+        values.push_back(row.scalars.lookup(&access));
+      else if (threads_.isVector(access) && varies(access, nest_.reduced))
+        values.push_back(row.vectors.lookup(&access));
+  return values;
+}
+
+void GpuGroupEmitter::setLoaded(MutableArrayRef<Chunk> rows, ValueRange values) {
+  for (Chunk &row : rows)
+    for (const Access &access : nest_.operands)
+      if (isLoadedAsScalar(access)) {
+        row.scalars[&access] = values.front();
+        values = values.drop_front();
+      } else if (threads_.isVector(access) && varies(access, nest_.reduced)) {
+        row.vectors[&access] = values.front();
+        values = values.drop_front();
+      }
 }
 
 void GpuGroupEmitter::placeInRow(Value row) {

@@ -75,22 +75,19 @@ void GpuGroupEmitter::forEachLane(Chunk &chunk, ArrayRef<int> factors,
   chunk_ = nullptr;
 }
 
-void GpuGroupEmitter::preload(Chunk &chunk, ArrayRef<int> factors) {
+void GpuGroupEmitter::preload(Chunk &chunk, ArrayRef<int> factors,
+                              llvm::function_ref<bool(const Access &)> isChosen) {
   chunk_ = &chunk;
   for (auto [factor, first] : llvm::zip(factors, chunk.first))
     index_[factor] = first;
   for (const Access &access : nest_.operands)
-    if (isVector(access))
+    if (isVector(access) && (!isChosen || isChosen(access)))
       chunk.vectors[&access] = loadVector(access);
   chunk_ = nullptr;
 }
 
-void GpuGroupEmitter::preloadScalars(Chunk &chunk) {
-  for (const Access &access : nest_.operands) {
-    const bool isShared = chunk.width == 1 || access.strides[nest_.inner] == 0;
-    if (isShared && llvm::any_of(nest_.reduced, [&](int f) { return access.strides[f] != 0; }))
-      chunk.scalars[&access] = loadElement(access);
-  }
+bool GpuGroupEmitter::varies(const Access &access, ArrayRef<int> factors) {
+  return llvm::any_of(factors, [&](int factor) { return access.strides[factor] != 0; });
 }
 
 bool GpuGroupEmitter::isVector(const Access &access) const {
@@ -106,7 +103,7 @@ Value GpuGroupEmitter::loadElement(const Access &access) {
     Value at = k_.add(k_.mul(tile_.column, kGpuTile + 1), tile_.row);
     return k_.loadFrom(array, at, access.element);
   }
-  if (Value scalar = chunk_ ? chunk_->scalars.lookup(&access) : Value())
+  if (Value scalar = chunk_ ? chunk_->scalars.lookup(&access) : rowScalars_.lookup(&access))
     return scalar;
   if (!isVector(access))
     return guarded([&] { return GroupEmitter::loadElement(access); });
@@ -359,22 +356,27 @@ void GpuGroupEmitter::exchange(const Pass &pass, SmallVector<Value> &sums) {
     exchangeWarps(pass, sums);
 }
 
-// Each pass has shared memory of its own, so that one barrier is enough.
+// Each pass has shared memory of its own, and so have neighbouring rows of a sweep, so that one
+// barrier is enough: behind it, all threads have read what the row before the last one wrote.
 void GpuGroupEmitter::exchangeWarps(const Pass &pass, SmallVector<Value> &sums) {
   int warps = threads_.threadsPerRow / kWarp;
   SmallVector<Value> at =
       gpu_.delinearize(gpu_.thread(), {static_cast<int64_t>(threads_.rowsPerBlock) * warps, kWarp});
   SmallVector<Value> arrays;
+  const int64_t slots = int64_t(threads_.rowsPerBlock) * warps;
   for (Value sum : sums)
-    arrays.push_back(gpu_.shared(int64_t(threads_.rowsPerBlock) * warps, sum.getType()));
+    arrays.push_back(gpu_.shared(parity_ ? 2 * slots : slots, sum.getType()));
+  auto slotOf = [&](Value number) {
+    return parity_ ? k_.add(k_.mul(parity_, slots), number) : number;
+  };
   k_.when(gpu_.isBelow(at[1], 1), [&] {
     for (auto [array, sum] : llvm::zip(arrays, sums))
-      k_.storeTo(sum, array, at[0]);
+      k_.storeTo(sum, array, slotOf(at[0]));
   });
   gpu_.barrier();
   Value group = gpu_.delinearize(at[0], {threads_.rowsPerBlock, warps})[0];
   Value lane = gpu_.delinearize(at[1], {kWarp / warps, warps})[1];
-  Value slot = k_.add(k_.mul(group, warps), lane);
+  Value slot = slotOf(k_.add(k_.mul(group, warps), lane));
   for (auto [reduce, array, sum] : llvm::zip(pass.reductions, arrays, sums))
     sum = butterfly(reduce, k_.loadFrom(array, slot, sum.getType()), warps);
 }

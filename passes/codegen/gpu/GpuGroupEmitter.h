@@ -22,7 +22,7 @@ private:
     llvm::SmallVector<mlir::Value> first; // indices of the factors that it moves along
     llvm::SmallVector<Values> lanes;      // the values of GroupEmitter::inner_, per lane
     llvm::DenseMap<const Access *, mlir::Value> vectors;
-    llvm::DenseMap<const Access *, mlir::Value> scalars; // what preloadScalars() has loaded
+    llvm::DenseMap<const Access *, mlir::Value> scalars; // loaded ahead, of all lanes
   };
   // A store that waits until all elements of its chunk are loaded.
   struct Pending {
@@ -37,10 +37,13 @@ private:
   void emitRows() override;
   void emitColumns() override;
 
-  // Loads the chunk's vectors of all operands, ahead of the code of other chunks.
-  void preload(Chunk &chunk, llvm::ArrayRef<int> factors);
+  // Loads the chunk's vectors of the chosen operands (null: all), ahead of other chunks' code.
+  void preload(Chunk &chunk, llvm::ArrayRef<int> factors,
+               llvm::function_ref<bool(const Access &)> isChosen = nullptr);
   // Columns: loads what all lanes of the chunk read from the row in hand.
   void preloadScalars(Chunk &chunk);
+  // Whether the access varies along one of the factors.
+  static bool varies(const Access &access, llvm::ArrayRef<int> factors);
   // Calls `body` for each lane of the chunk, with the lane's indices and values; then writes what
   // it stored.
   void forEachLane(Chunk &chunk, llvm::ArrayRef<int> factors, llvm::function_ref<void()> body);
@@ -95,6 +98,11 @@ private:
   void storeRowResults();
   // Rows with column sums: the accumulators are per reduction, chunk and lane.
   void emitSweep();
+  void placeInSweep(mlir::Value row);
+  void loadRegisters(llvm::function_ref<bool(const Access &)> isChosen);
+  bool isRowScalar(const Access &access) const;
+  llvm::SmallVector<mlir::Value> loadSweptRow(mlir::Value row);
+  void setSweptRow(mlir::ValueRange values);
   llvm::SmallVector<mlir::Value>
   sweepRow(mlir::Value row, llvm::ArrayRef<graph::ReduceOp> reductions, mlir::ValueRange carried);
 
@@ -103,8 +111,14 @@ private:
                                             mlir::Value valid);
   void foldRows(const Chunk &chunk, mlir::Value slice, mlir::Value valid, int64_t rows,
                 llvm::SmallVector<mlir::Value> &sums);
-  llvm::SmallVector<mlir::Value> addRows(const Chunk &chunk, mlir::Value first, mlir::Value valid,
-                                         int count, bool isLastPartial, mlir::ValueRange carried);
+  // A chunk for each of the rows `first`, `first + slices`, …: loads them, and adds them.
+  void loadRows(llvm::MutableArrayRef<Chunk> rows, mlir::Value first);
+  llvm::SmallVector<mlir::Value> addRows(llvm::MutableArrayRef<Chunk> rows, mlir::Value first,
+                                         mlir::ValueRange carried);
+  // What loadRows() has loaded that varies from row to row, in a fixed order.
+  llvm::SmallVector<mlir::Value> loadedOf(llvm::ArrayRef<Chunk> rows);
+  void setLoaded(llvm::MutableArrayRef<Chunk> rows, mlir::ValueRange values);
+  bool isLoadedAsScalar(const Access &access) const;
   void placeInRow(mlir::Value row);
   void addRow(Chunk &chunk, llvm::SmallVector<mlir::Value> &sums);
   llvm::SmallVector<mlir::Value> shareSums(llvm::SmallVector<mlir::Value> sums);
@@ -123,6 +137,8 @@ private:
   mlir::Value inRow_;                  // Rows: the thread's position in its row
   mlir::Value hasRow_;                 // Rows: whether the thread has a row; null: it has
   llvm::SmallVector<Chunk> registers_; // Rows: the chunks that stay in registers
+  llvm::DenseMap<const Access *, mlir::Value> rowScalars_; // Rows in a sweep: loaded ahead
+  mlir::Value parity_; // Rows in a sweep: 0 and 1 in turn; else null
   Tile tile_;
   llvm::SmallVector<mlir::Value> tileStart_; // per factor: its index in the tile's first element
   llvm::SmallVector<Pending> pending_;

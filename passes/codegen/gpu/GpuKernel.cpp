@@ -173,24 +173,32 @@ Value GpuKernel::choose(Value condition, Value a, Value b) {
 }
 
 Value GpuKernel::guarded(Value condition, llvm::function_ref<Value()> body) {
+  return guardedValues(condition, [&] { return SmallVector<Value>{body()}; }).front();
+}
+
+SmallVector<Value> GpuKernel::guardedValues(Value condition, Branch body) {
   if (!condition)
     return body();
   OpBuilder::InsertPoint here = b_.saveInsertionPoint();
-  Block skipped; // holds the body until its type is known
+  Block skipped; // holds the body until its types are known
   b_.setInsertionPointToEnd(&skipped);
-  Value made = body();
+  SmallVector<Value> made = body();
   b_.restoreInsertionPoint(here);
-  Type type = made.getType();
-  auto branch = scf::IfOp::create(b_, loc_, TypeRange{type}, condition, /*withElseRegion=*/true);
+  if (made.empty())
+    return {};
+  TypeRange types(made);
+  auto branch = scf::IfOp::create(b_, loc_, types, condition, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b_);
   Block *then = branch.thenBlock();
   then->getOperations().splice(then->end(), skipped.getOperations());
   b_.setInsertionPointToEnd(then);
   scf::YieldOp::create(b_, loc_, made);
   b_.setInsertionPointToEnd(branch.elseBlock());
-  Value zero = arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type));
-  scf::YieldOp::create(b_, loc_, zero);
-  return branch.getResult(0);
+  SmallVector<Value> zeros;
+  for (Type type : types)
+    zeros.push_back(arith::ConstantOp::create(b_, loc_, b_.getZeroAttr(type)));
+  scf::YieldOp::create(b_, loc_, zeros);
+  return llvm::to_vector_of<Value>(branch.getResults());
 }
 
 SmallVector<Value> GpuKernel::either(Value condition, TypeRange types, Branch yes, Branch no) {

@@ -73,8 +73,10 @@ public:
   mlir::Value choose(mlir::Value condition, mlir::Value a, mlir::Value b);
   // Builds a value where the condition holds (null: always), else zero.
   mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body);
-  // The values of one of two branches.
+  // Several values likewise, under one condition.
   using Branch = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
+  llvm::SmallVector<mlir::Value> guardedValues(mlir::Value condition, Branch body);
+  // The values of one of two branches.
   llvm::SmallVector<mlir::Value> either(mlir::Value condition, mlir::TypeRange types, Branch yes,
                                         Branch no);
   mlir::Value both(mlir::Value a, mlir::Value b); // either may be null: true

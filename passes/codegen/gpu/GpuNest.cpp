@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kAccessBytes = 16;    // the widest access of a thread
 constexpr int64_t kLineBytes = 128;     // the fewest that the lanes of a column kernel read at once
-constexpr int64_t kMostRowBytes = 32;   // of a row, per thread of a column kernel
+constexpr int64_t kMostRowBytes = 64;   // of a row, per thread of a column kernel
 constexpr int64_t kMostSums = 32;       // accumulators per thread, in words of 4 bytes
 constexpr int64_t kFewBlocks = 132;     // fewer leave multiprocessors idle
 constexpr int64_t kMostWidth = 8;       // elements; more cost too many registers
@@ -20,6 +20,7 @@ constexpr int64_t kMostPerThread = 16;  // elements of a row
 constexpr int64_t kBlockThreads = 128;  // the smallest block of short rows
 constexpr int64_t kMostThreads = 1024;
 constexpr int64_t kLoopThreads = 512;     // of column kernels, and of long rows read several times
+constexpr int64_t kSweepThreads = 512;    // per multiprocessor; more would have too few registers
 constexpr int64_t kManyThreads = 1 << 17; // of all blocks; keep a GPU's memory busy
 constexpr int64_t kSharedBytes = 32 << 10;
 constexpr int64_t kBytesInFlight = 64; // per thread, wanted in loops
@@ -92,11 +93,13 @@ private:
         std::clamp<int64_t>(kBytesInFlight / std::max<int64_t>(operandBytes(), 1), 1, kMostUnroll));
   }
 
-  // The bytes that one access of each operand along the inner factor reads.
+  // The bytes that one access of each operand along the inner factor reads, of the operands that a
+  // trip of the loop over reduced factors reads again.
   int64_t operandBytes() {
     int64_t bytes = 0;
     for (const Access &access : nest_.operands)
-      if (gpu_.inner >= 0 && access.strides[gpu_.inner] != 0)
+      if (gpu_.inner >= 0 && access.strides[gpu_.inner] != 0 &&
+          llvm::any_of(nest_.reduced, [&](int f) { return access.strides[f] != 0; }))
         bytes += bytesOf(access) * gpu_.width;
     return bytes;
   }
@@ -142,6 +145,8 @@ private:
         static_cast<int>(std::clamp<int64_t>(llvm::bit_ceil(chunks), kWarp, kMostThreads));
     gpu_.launch.threads = gpu_.threadsPerRow;
     gpu_.launch.blocks = nest_.size(nest_.outer);
+    gpu_.launch.resident =
+        static_cast<int>(std::max<int64_t>(1, kSweepThreads / gpu_.launch.threads));
   }
 
   void chooseRows() {

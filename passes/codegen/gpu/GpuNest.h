@@ -8,13 +8,15 @@
 //   Rows       `threadsPerRow` threads compute one row: short rows share a block, long rows have
 //              one of their own. A row stays in registers if its part of each thread is small, and
 //              is read once if no pass after the first needs it
-//              Rows with column sums: a block computes one row after the other, all in registers
+//              Rows with column sums: a block computes one row after the other, all in registers,
+//              and loads the next row meanwhile
 //   Columns    `lanes` threads read `width` neighbouring columns each; the `slices` of a block, of
 //              `lanes` threads each, take turns at the rows, and their sums are added in a fixed
 //              order
 //
 // Loops over long rows and over columns take `unroll` accesses of each operand per trip, so that
-// enough loads are in flight to hide the latency of memory.
+// enough loads are in flight to hide the latency of memory. A loop over columns loads the accesses
+// of a trip during the trip before; else ptxas would move each next to its first use.
 #pragma once
 
 #include "passes/codegen/nest/GroupNest.h"

@@ -22,10 +22,25 @@ void GpuGroupEmitter::emitSweep() {
           threads_.chunksPerThread() * threads_.width,
           k_.neutral(reduce.getKind(), k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
     }
-  sums =
-      gpu_.fold(k_.constant(0), k_.constant(nest_.size(nest_.swept)), 1, sums,
-                [&](Value row, ValueRange carried) { return sweepRow(row, reductions, carried); });
+  const int64_t rows = nest_.size(nest_.swept);
+  const size_t count = sums.size();
+  placeInSweep(k_.constant(0));
+  fillRegisters();
+  loadRegisters([&](const Access &access) { return !varies(access, nest_.swept); });
+  const SmallVector<Chunk> unloaded = registers_; // with what does not vary from row to row
+  sums.append(loadSweptRow(k_.constant(0)));
+  sums = gpu_.fold(k_.constant(0), k_.constant(rows), 1, sums, [&](Value row, ValueRange carried) {
+    Value next = k_.add(row, k_.constant(1));
+    SmallVector<Value> ahead =
+        gpu_.guardedValues(gpu_.isBelow(next, rows), [&] { return loadSweptRow(next); });
+    registers_ = unloaded;
+    setSweptRow(carried.drop_front(count));
+    SmallVector<Value> after = sweepRow(row, reductions, carried.take_front(count));
+    after.append(ahead);
+    return after;
+  });
   outer_.clear();
+  rowScalars_.clear();
   fillRegisters();
   size_t next = 0;
   for (auto [c, chunk] : llvm::enumerate(registers_)) {
@@ -42,20 +57,62 @@ void GpuGroupEmitter::emitSweep() {
   }
 }
 
-// Computes one row, and adds its elements to the sums of their columns.
-SmallVector<Value> GpuGroupEmitter::sweepRow(Value row, ArrayRef<graph::ReduceOp> reductions,
-                                             ValueRange carried) {
+void GpuGroupEmitter::placeInSweep(Value row) {
   SmallVector<int64_t> sizes;
   for (int factor : nest_.swept)
     sizes.push_back(nest_.sizes[factor]);
   for (auto [factor, index] : llvm::zip(nest_.swept, gpu_.delinearize(row, sizes)))
     index_[factor] = index;
-  fillRegisters();
+}
+
+void GpuGroupEmitter::loadRegisters(llvm::function_ref<bool(const Access &)> isChosen) {
   for (Chunk &chunk : registers_) {
     valid_ = chunk.valid;
-    preload(chunk, nest_.reduced);
+    preload(chunk, nest_.reduced, isChosen);
   }
   valid_ = {};
+}
+
+// Whether all threads of a row load the same element, another one in each row.
+bool GpuGroupEmitter::isRowScalar(const Access &access) const {
+  return varies(access, nest_.swept) && !varies(access, nest_.reduced);
+}
+
+// What varies from row to row, in a fixed order: the scalars, and the vectors of each chunk.
+SmallVector<Value> GpuGroupEmitter::loadSweptRow(Value row) {
+  placeInSweep(row);
+  fillRegisters();
+  loadRegisters([&](const Access &access) { return varies(access, nest_.swept); });
+  SmallVector<Value> values;
+  for (const Access &access : nest_.operands)
+    if (isRowScalar(access))
+      values.push_back(GroupEmitter::loadElement(access));
+  for (const Chunk &chunk : registers_)
+    for (const Access &access : nest_.operands)
+      if (Value vector = chunk.vectors.lookup(&access))
+        values.push_back(vector);
+  return values;
+}
+
+void GpuGroupEmitter::setSweptRow(ValueRange values) {
+  for (const Access &access : nest_.operands)
+    if (isRowScalar(access)) {
+      rowScalars_[&access] = values.front();
+      values = values.drop_front();
+    }
+  for (Chunk &chunk : registers_)
+    for (const Access &access : nest_.operands)
+      if (chunk.width > 1 && threads_.isVector(access) && varies(access, nest_.swept)) {
+        chunk.vectors[&access] = values.front();
+        values = values.drop_front();
+      }
+}
+
+// Computes one row from what is loaded of it, and adds its elements to the sums of their columns.
+SmallVector<Value> GpuGroupEmitter::sweepRow(Value row, ArrayRef<graph::ReduceOp> reductions,
+                                             ValueRange carried) {
+  placeInSweep(row);
+  parity_ = gpu_.delinearize(row, {nest_.size(nest_.swept), 2})[1];
   emitPasses();
   SmallVector<Value> sums(carried);
   for (auto [c, chunk] : llvm::enumerate(registers_)) {
@@ -70,8 +127,6 @@ SmallVector<Value> GpuGroupEmitter::sweepRow(Value row, ArrayRef<graph::ReduceOp
     });
   }
   storeRowResults();
-  if (threads_.threadsPerRow > kWarp) // the next row writes the same shared memory
-    gpu_.barrier();
   return sums;
 }
 

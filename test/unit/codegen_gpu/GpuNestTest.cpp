@@ -2,6 +2,7 @@
 #include "passes/codegen/gpu/GpuNest.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
 
 #include <catch2/catch.hpp>
 
@@ -122,4 +123,32 @@ TEST_CASE("lanes of column kernels are a warp at most, and slices share the rows
   CHECK(columnsOf(4096, 4096, 64).width < columnsOf(4096, 4096).width);
   const GpuNest large = columnsOf(4096, 4096, 64);
   CHECK(large.launch.threads / kWarp * large.columns() * 64 <= 32 << 10);
+}
+
+TEST_CASE("operands that column kernels read once do not narrow the accesses of rows") {
+  Nests nests;
+  GroupNest nest = nests.matrix(GroupNest::Kind::Columns, 4096, 4096, nests.bf16());
+  CHECK(gpuNestOf(nest, 4).width == 8);
+  const int unroll = gpuNestOf(nest, 4).unroll;
+  for (int64_t i = 1; i <= 4; ++i)
+    nest.operands.push_back({i, 0, {0, 1}, nests.f32()});
+  CHECK(gpuNestOf(nest, 4).width == 8);
+  CHECK(gpuNestOf(nest, 4).unroll == unroll);
+  for (int64_t i = 5; i <= 8; ++i) // of every row
+    nest.operands.push_back({i, 0, {4096, 1}, nests.f32()});
+  CHECK(gpuNestOf(nest, 4).width < 8);
+}
+
+TEST_CASE("blocks that sweep over rows leave registers for the next row") {
+  Nests nests;
+  GroupNest nest = nests.matrix(GroupNest::Kind::Rows, 4096, 1024, nests.bf16());
+  nest.swept = {0};
+  nest.outer = {};
+  mlir::OpBuilder b(nests.f32().getContext());
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(b.getUnknownLoc());
+  nest.columnSums.insert(
+      module->getBodyRegion().front().addArgument(nests.f32(), b.getUnknownLoc()));
+  const GpuNest sweep = gpuNestOf(nest, 4);
+  CHECK(sweep.launch.threads == 128);
+  CHECK(sweep.launch.resident == 4);
 }

@@ -393,6 +393,22 @@ TEST_CASE("long rows and whole lines are read 16 bytes at a time") {
       }
 }
 
+TEST_CASE("a sweep over rows loads the next row before the one barrier of its own") {
+  for (const Pattern &pattern : patterns()) {
+    if (pattern.name != "rows beside column sums")
+      continue;
+    std::string ptx = compile(pattern, "bf16", "sm_90").ptx;
+    INFO(ptx);
+    const size_t barrier = ptx.find("bar.sync");
+    REQUIRE(barrier != std::string::npos);
+    CHECK(ptx.rfind("bar.sync") == barrier);
+    const std::regex load("ld\\.global");
+    const auto count = std::distance(std::sregex_iterator(ptx.begin(), ptx.end(), load), {});
+    CHECK(count == 4); // the first row's, and the next row's, of two operands
+    CHECK(ptx.rfind("ld.global") < barrier);
+  }
+}
+
 TEST_CASE("attention of 16-bit floats has matrix instructions and reads 16 bytes at a time") {
   for (const Pattern &pattern : attentionPatterns()) {
     if (pattern.columns != 128)
