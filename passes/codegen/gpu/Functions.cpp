@@ -72,11 +72,12 @@ public:
                                          b_.getStringAttr("llvm.nvvm.ex2.approx.ftz"), x)
         ->getResult(0);
   }
-  // 1 / x, with an error of one unit in the last place.
+  // 1 / x of an f32, with an error of one unit in the last place; results that are not normal are
+  // 0.
   Value reciprocal(Value x) {
-    auto quotient = arith::DivFOp::create(b_, loc_, number(1), x);
-    quotient.setFastmath(arith::FastMathFlags::afn);
-    return quotient;
+    return LLVM::CallIntrinsicOp::create(b_, loc_, type_,
+                                         b_.getStringAttr("llvm.nvvm.rcp.approx.ftz.f"), x)
+        ->getResult(0);
   }
 
 private:

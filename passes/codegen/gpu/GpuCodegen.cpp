@@ -2,6 +2,7 @@
 #include "passes/codegen/gpu/GpuCodegen.h"
 
 #include "compiler/artifact/ExportKernel.h"
+#include "passes/codegen/gpu/Bfloats.h"
 #include "passes/codegen/gpu/Functions.h"
 #include "passes/codegen/gpu/GpuAttention.h"
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
@@ -68,6 +69,7 @@ static Result<GpuIr> lower(ArrayRef<program::KernelOp> kernels, const GpuTarget 
   if (failed(functions))
     return Status::defect("the code of its threads could not be made");
   CLEAVE_TRY(expandFunctions(*module));
+  expandBfloats(*module);
   for (auto [kernel, function] : llvm::zip(kernels, *functions)) {
     program::KernelOp op = kernel;
     function.symbol = artifact::entryOf(artifact::exportKernel(op));

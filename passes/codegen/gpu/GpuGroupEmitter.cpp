@@ -41,18 +41,24 @@ void GpuGroupEmitter::findShortValues() {
       short_.insert(op.getResult(0));
 }
 
+static void setFlags(Operation *op, arith::FastMathFlags flags) {
+  op->setAttr("fastmath", arith::FastMathFlagsAttr::get(op->getContext(), flags));
+}
+
 Value GpuGroupEmitter::emitOp(Operation *op) {
   OpBuilder &b = k_.builder();
   Block *block = b.getInsertionBlock();
   Block::iterator end = b.getInsertionPoint();
   Operation *before = end == block->begin() ? nullptr : &*std::prev(end);
   Value result = GroupEmitter::emitOp(op);
-  if (short_.contains(op->getResult(0)))
-    for (Operation &emitted :
-         llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), end))
-      if (isa<arith::DivFOp, math::ExpOp, math::TanhOp, math::ErfOp>(emitted))
-        emitted.setAttr("fastmath",
-                        arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::afn));
+  if (!short_.contains(op->getResult(0)))
+    return result;
+  for (Operation &emitted :
+       llvm::make_range(before ? std::next(before->getIterator()) : block->begin(), end))
+    if (isa<arith::DivFOp, math::ExpOp, math::TanhOp, math::ErfOp>(emitted))
+      setFlags(&emitted, arith::FastMathFlags::afn);
+    else if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(emitted))
+      setFlags(&emitted, arith::FastMathFlags::contract);
   return result;
 }
 

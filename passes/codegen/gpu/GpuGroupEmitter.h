@@ -129,7 +129,8 @@ private:
   GpuKernel &gpu_;
   GpuNest threads_;
   // Values that reach memory and reductions as 16-bit floats only. Their functions and quotients
-  // are approximate, with an error far below that of the rounding.
+  // are approximate, with an error far below that of the rounding, and their products and sums
+  // become multiply-adds.
   llvm::DenseSet<mlir::Value> short_;
   Chunk *chunk_ = nullptr; // the current one
   int lane_ = 0;

@@ -393,6 +393,29 @@ TEST_CASE("long rows and whole lines are read 16 bytes at a time") {
       }
 }
 
+TEST_CASE("bf16 values are cast by words") {
+  for (const Pattern &pattern : patterns())
+    if (pattern.name == "elements beside column sums") {
+      std::string ptx = compile(pattern, "bf16", "sm_90").ptx;
+      INFO(ptx);
+      CHECK(ptx.find("cvt.f32.bf16") == std::string::npos);
+      CHECK(ptx.find("cvt.rn.bf16x2.f32") != std::string::npos);
+    }
+}
+
+TEST_CASE(
+    "products and sums that end in 16 bits are multiply-adds, and those of f32 stay as written") {
+  const Pattern pattern{"products and sums", 0,
+                        group(R"(
+  %p = graph.mul %a, %b : tensor<NxMxT>
+  %q = graph.add %p, %a : tensor<NxMxT>
+  graph.yield %q : tensor<NxMxT>)",
+                              kMatrix),
+                        64, 64};
+  CHECK(compile(pattern, "bf16", "sm_90").ptx.find("fma.rn.f32") != std::string::npos);
+  CHECK(compile(pattern, "f32", "sm_90").ptx.find("fma.rn.f32") == std::string::npos);
+}
+
 TEST_CASE("a sweep over rows loads the next row before the one barrier of its own") {
   for (const Pattern &pattern : patterns()) {
     if (pattern.name != "rows beside column sums")

@@ -156,6 +156,8 @@ static double evaluateFloatIntrinsic(unsigned id, llvm::ArrayRef<double> x) {
     return std::sqrt(x[0]);
   case llvm::Intrinsic::nvvm_ex2_approx_ftz:
     return x[0] < -126 ? 0 : std::exp2(x[0]);
+  case llvm::Intrinsic::nvvm_rcp_approx_ftz_f:
+    return std::fabs(x[0]) > 0x1p126 ? 0 : 1 / x[0];
   case llvm::Intrinsic::floor:
     return std::floor(x[0]);
   case llvm::Intrinsic::ceil:

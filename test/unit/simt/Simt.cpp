@@ -199,6 +199,11 @@ private:
     case llvm::Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
       result = {static_cast<uint64_t>(thread.who.block)};
       break;
+    case llvm::Intrinsic::nvvm_ff2bf16x2_rn: // its first argument is the upper half
+      for (const llvm::Use &from : llvm::reverse(call.args()))
+        result.push_back(fromDouble(call.getType()->getScalarType(),
+                                    toDouble(from->getType(), valueOf(thread, from)[0])));
+      break;
     case llvm::Intrinsic::vector_reduce_fadd:
       result = sumOf(thread, call);
       break;
