@@ -16,12 +16,25 @@ bool widensBfloat(arith::ExtFOp op) {
   return op.getIn().getType().isBF16() && op.getType().isF32();
 }
 
+// Whether LLVM computes the f32 value in bf16, with the same result: a sum or product of two bf16
+// that is only rounded.
+bool isNarrowed(Operation *op) {
+  return isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) &&
+         llvm::all_of(op->getOperands(),
+                      [](Value operand) {
+                        auto wide = operand.getDefiningOp<arith::ExtFOp>();
+                        return wide && widensBfloat(wide);
+                      }) &&
+         llvm::all_of(op->getUsers(), [](Operation *user) { return isa<arith::TruncFOp>(user); });
+}
+
 // f32 (bf16 x) -> the two bf16 (0, x) as one word
 struct WidenRounded : OpRewritePattern<arith::ExtFOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
     auto rounded = op.getIn().getDefiningOp<arith::TruncFOp>();
-    if (!widensBfloat(op) || !rounded || !rounded.getIn().getType().isF32())
+    if (!widensBfloat(op) || !rounded || !rounded.getIn().getType().isF32() ||
+        isNarrowed(rounded.getIn().getDefiningOp()))
       return failure();
     Location loc = op.getLoc();
     Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(0));
@@ -41,7 +54,9 @@ struct WidenElement : OpRewritePattern<arith::ExtFOp> {
   LogicalResult matchAndRewrite(arith::ExtFOp op, PatternRewriter &rewriter) const override {
     auto element = op.getIn().getDefiningOp<LLVM::ExtractElementOp>();
     APInt lane;
-    if (!widensBfloat(op) || !element || !matchPattern(element.getPosition(), m_ConstantInt(&lane)))
+    if (!widensBfloat(op) || !element ||
+        !matchPattern(element.getPosition(), m_ConstantInt(&lane)) ||
+        llvm::all_of(op->getUsers(), isNarrowed))
       return failure();
     const int64_t count = cast<VectorType>(element.getVector().getType()).getNumElements();
     if (count % 2 != 0)

@@ -186,8 +186,12 @@ void GpuGroupEmitter::emitPointwise() {
       first = factor == nest_.inner ? k_.mul(first, threads_.width) : first;
       index_[factor] = first;
     }
-    if (threads_.tail == 0) // in flight while the values of the row are loaded and computed
-      preload(chunk, factors);
+    Value isWhole; // null: always
+    if (threads_.tail > 0)
+      isWhole = gpu_.isBelow(chunk.first.back(), nest_.sizes[nest_.inner] - threads_.tail);
+    valid_ = isWhole;
+    preload(chunk, factors); // in flight while the values of the row are loaded and computed
+    valid_ = {};
     emitOuter(all);
     auto emitChunk = [&] {
       forEachLane(chunk, factors, [&] {
@@ -198,12 +202,10 @@ void GpuGroupEmitter::emitPointwise() {
       });
       return SmallVector<Value>();
     };
-    if (threads_.tail == 0)
+    if (!isWhole)
       return void(emitChunk());
-    Value first = chunk.first.back();
-    Value isWhole = gpu_.isBelow(first, nest_.sizes[nest_.inner] - threads_.tail);
     gpu_.either(isWhole, {}, emitChunk, [&] {
-      emitTail(first);
+      emitTail(chunk.first.back());
       return SmallVector<Value>();
     });
   };

@@ -21,6 +21,7 @@ constexpr int64_t kBlockThreads = 128;  // the smallest block of short rows
 constexpr int64_t kMostThreads = 1024;
 constexpr int64_t kLoopThreads = 512;     // of column kernels, and of long rows read several times
 constexpr int64_t kSweepThreads = 512;    // per multiprocessor; more would have too few registers
+constexpr int64_t kColumnThreads = 1024;  // likewise, of column kernels with large blocks
 constexpr int64_t kManyThreads = 1 << 17; // of all blocks; keep a GPU's memory busy
 constexpr int64_t kSharedBytes = 32 << 10;
 constexpr int64_t kBytesInFlight = 64; // per thread, wanted in loops
@@ -205,6 +206,8 @@ private:
         std::min<int64_t>(gpu_.unroll, llvm::divideCeil(std::max<int64_t>(rows, 1), gpu_.slices)));
     gpu_.launch.threads = static_cast<int>(threads);
     gpu_.launch.blocks = blocks();
+    if (gpu_.launch.blocks > kFewBlocks && threads > kThreads)
+      gpu_.launch.resident = static_cast<int>(kColumnThreads / threads);
   }
 
   const GroupNest &nest_;

@@ -139,6 +139,20 @@ TEST_CASE("operands that column kernels read once do not narrow the accesses of 
   CHECK(gpuNestOf(nest, 4).width < 8);
 }
 
+TEST_CASE("two large blocks of a column kernel fit on a multiprocessor if there are as many") {
+  Nests nests;
+  auto residentOf = [&](int64_t parts) {
+    GroupNest nest = nests.matrix(GroupNest::Kind::Columns, 4096, 256, nests.bf16());
+    nest.sizes.push_back(parts);
+    nest.outer = {2};
+    nest.operands[0].strides.push_back(4096 * 256);
+    const GpuNest gpu = gpuNestOf(nest, 4);
+    return gpu.launch.threads == 512 ? gpu.launch.resident : -1;
+  };
+  CHECK(residentOf(200) == 2);
+  CHECK(residentOf(10) == 0);
+}
+
 TEST_CASE("blocks that sweep over rows leave registers for the next row") {
   Nests nests;
   GroupNest nest = nests.matrix(GroupNest::Kind::Rows, 4096, 1024, nests.bf16());

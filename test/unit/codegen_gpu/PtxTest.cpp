@@ -416,6 +416,35 @@ TEST_CASE(
   CHECK(compile(pattern, "f32", "sm_90").ptx.find("fma.rn.f32") == std::string::npos);
 }
 
+TEST_CASE("a sum of bf16 that is only rounded is computed in bf16") {
+  const Pattern pattern{
+      "sum", 0,
+      group("%q = graph.add %a, %b : tensor<NxMxT>\ngraph.yield %q : tensor<NxMxT>", kMatrix), 64,
+      64};
+  std::string ptx = compile(pattern, "bf16", "sm_90").ptx;
+  INFO(ptx);
+  CHECK(ptx.find("bf16x2") != std::string::npos);
+  CHECK(ptx.find("f32") == std::string::npos);
+}
+
+TEST_CASE("elements of a row with a tail are loaded before they wait for the scalar of the row") {
+  const std::string text =
+      "func.func @f(%x: tensor<NxMxT>, %y: tensor<NxT>) -> (tensor<NxMxT>) {\n"
+      "%r = graph.fusion (%a = %x : tensor<NxMxT>, %b = %y : tensor<NxT>) -> (tensor<NxMxT>) {\n"
+      "%c = graph.broadcast %b to [0] : tensor<NxT> -> tensor<NxMxT>\n"
+      "%o = graph.mul %a, %c : tensor<NxMxT>\n"
+      "graph.yield %o : tensor<NxMxT>\n}\nreturn %r : tensor<NxMxT>\n}";
+  test::KernelCase testCase;
+  testCase.text = test::sized(test::ofType(text, "f32"), 64, 63);
+  testCase.pitch = 64;
+  std::unique_ptr<CompiledKernel> kernel = CompiledKernel::build(testCase);
+  REQUIRE(kernel);
+  Result<codegen::GpuModule> module = codegen::compileForGpu({kernel->op()}, "sm_90");
+  REQUIRE(module.isOk());
+  INFO(module->ptx);
+  CHECK(module->ptx.find("ld.global.nc.v4.b32") < module->ptx.find("ld.global.nc.b32"));
+}
+
 TEST_CASE("a sweep over rows loads the next row before the one barrier of its own") {
   for (const Pattern &pattern : patterns()) {
     if (pattern.name != "rows beside column sums")
