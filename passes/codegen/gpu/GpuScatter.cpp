@@ -12,9 +12,9 @@ namespace cleave::codegen {
 namespace {
 
 constexpr int64_t kManyIndices = 256;
-constexpr int64_t kBlocks = 1 << 10; // wanted, to keep a GPU busy
-constexpr int64_t kPerThread = 8;    // indices of a tile
-constexpr int64_t kTogether = 4;     // updates of which the loads are in flight together
+constexpr int64_t kBlocks = 768;  // wanted: six on each of 128 multiprocessors, all at once
+constexpr int64_t kPerThread = 8; // indices of a tile
+constexpr int64_t kTogether = 4;  // updates of which the loads are in flight together
 constexpr int64_t kVectorBytes = 16;
 
 class ScatterEmitter {
