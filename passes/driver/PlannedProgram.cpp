@@ -7,6 +7,7 @@
 #include "passes/fuse/Fuse.h"
 #include "passes/schedule/Bucket.h"
 #include "passes/schedule/Order.h"
+#include "passes/shard/NarrowGathers.h"
 #include "passes/shard/Partition.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -32,6 +33,7 @@ void tidy(ModuleOp module) {
 static void prepare(ModuleOp module) {
   tidy(module);
   func::FuncOp step = graph::stepOf(module);
+  shard::narrowGathers(step);
   fuse::separateIotasInGroups(step);
   schedule::bucketReductions(step);
   // Groups of the ops that partitioning added. Formed after the buckets, so that a group that reads

@@ -165,59 +165,25 @@ private:
 
 } // namespace
 
-// The argument whose memory a value is or views; none: null.
-static BlockArgument argumentOf(Value value) {
-  while (Operation *maker = value.getDefiningOp()) {
-    if (!maker->hasTrait<graph::LayoutOnly>())
-      return {};
-    value = maker->getOperand(0);
-  }
-  return cast<BlockArgument>(value);
-}
-
-// By argument: the op whose result replaces it; none: null.
-static std::vector<Operation *> replacersOf(func::FuncOp step) {
-  std::vector<Operation *> replacers(step.getNumArguments());
-  for (auto [i, value] : llvm::enumerate(step.getBody().front().getTerminator()->getOperands()))
-    if (std::optional<unsigned> argument = graph::aliasOf(step, i))
-      replacers[*argument] = value.getDefiningOp();
-  return replacers;
-}
-
-// Whether an op reads arguments alone, such as one that rounds a parameter, or gathers.
-static bool isEarly(Operation &op) {
-  return isa<mesh::AllGatherOp>(op) ||
-         (op.getNumOperands() > 0 && !op.hasTrait<graph::LayoutOnly>() &&
-          llvm::all_of(op.getOperands(), [](Value operand) {
-            return argumentOf(operand) ||
-                   isa_and_nonnull<mesh::AllGatherOp>(operand.getDefiningOp());
-          }));
-}
-
-static void delayReadersOfArguments(func::FuncOp step) {
-  const std::vector<Operation *> replacers = replacersOf(step);
-  Block &body = step.getBody().front();
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
-    if (op.hasTrait<OpTrait::IsTerminator>() || !isEarly(op))
+// Moves all-gathers directly before their first readers, which the planner takes for granted.
+static void delayGathers(Block &body) {
+  for (Operation &gather : llvm::make_early_inc_range(llvm::reverse(body))) {
+    if (!isa<mesh::AllGatherOp>(gather))
       continue;
     Operation *first = nullptr;
-    for (Operation *user : op.getUsers())
+    for (Operation *user : gather.getUsers())
       if (Operation *reader = body.findAncestorOpInBlock(*user);
           !first || reader->isBeforeInBlock(first))
         first = reader;
-    const bool isReplaced = llvm::any_of(op.getOperands(), [&](Value operand) {
-      BlockArgument argument = argumentOf(operand);
-      Operation *replacer = argument ? replacers[argument.getArgNumber()] : nullptr;
-      return first && replacer && replacer != &op && replacer->isBeforeInBlock(first);
-    });
-    if (first && !first->hasTrait<OpTrait::IsTerminator>() && !isReplaced)
-      op.moveBefore(first);
+    if (first)
+      gather.moveBefore(first);
   }
 }
 
-static void separateParts(func::FuncOp step) {
+void orderParts(func::FuncOp step) {
   llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step);
   Block &body = step.getBody().front();
+  delayGathers(body);
   SmallVector<Operation *> once;
   for (Operation &op : body.without_terminator())
     if (!repeated.contains(&op))
@@ -226,13 +192,8 @@ static void separateParts(func::FuncOp step) {
     op->moveBefore(body.getTerminator());
 }
 
-void orderParts(func::FuncOp step) {
-  delayReadersOfArguments(step);
-  separateParts(step);
-}
-
 void orderForMemory(func::FuncOp step) {
-  separateParts(step);
+  orderParts(step);
   Ordering(step).run();
 }
 

@@ -7,14 +7,12 @@
 
 namespace cleave::schedule {
 
-// Of a partitioned step: moves the ops that run once per step behind those that run once per
-// micro-batch. Moves all-gathers, and ops that read arguments alone, such as roundings of
-// parameters, directly before their first readers: what they make takes memory. No op is moved
-// behind one that replaces an argument that it reads.
+// Moves the ops that run once per step behind those that run once per micro-batch, and all-gathers
+// directly before their first readers: what they make is larger than what they read.
 void orderParts(mlir::func::FuncOp step);
 
-// Before planning: separates the same parts. Within each part, keeps the order of the step's ops,
-// except that an op runs as soon as its operands are computed if
+// Calls orderParts(). Within each part, keeps the order of the step's ops, except that an op runs
+// as soon as its operands are computed if
 //   (O1) its results take less memory than the operands of which it is the last reader, or
 //   (O2) all its results replace arguments in place: an update of a parameter and its states. No op
 //        overtakes a reader of the old value of an argument that it replaces. Layout ops count as

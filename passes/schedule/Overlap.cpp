@@ -228,10 +228,10 @@ private:
   }
 
   // Takes the communications from the last deadline to the first: each ends when its first reader
-  // begins, or before the communication behind it.
+  // or the next communication begins.
   void placeBackwards(const std::vector<double> &starts, std::vector<double> &begins,
                       Numbers &places) {
-    Numbers open(places.size()); // communications behind each that have no place yet
+    Numbers open(places.size()); // later communications without a place, by communication
     std::vector<double> deadlines(places.size(), starts.back());
     std::priority_queue<std::pair<double, int64_t>> next;
     for (int64_t i = 0; i < segment_.size(); ++i) {

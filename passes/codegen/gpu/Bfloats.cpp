@@ -82,7 +82,7 @@ struct WidenElement : OpRewritePattern<arith::ExtFOp> {
 void expandBfloats(ModuleOp module) {
   RewritePatternSet patterns(module.getContext());
   patterns.add<WidenRounded, WidenElement>(module.getContext());
-  // A limit of rewrites is no failure: what is left is correct.
+  // Stopping at the limit of rewrites is not a failure: the remaining casts are correct.
   (void)applyPatternsGreedily(module, std::move(patterns));
 }
 

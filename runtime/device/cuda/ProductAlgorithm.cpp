@@ -14,7 +14,7 @@ constexpr int32_t kHopperFamily = 66;
 constexpr int32_t kTogether = 4;
 // In rounds, each of which has a tile per SM: from here on a kernel has several tiles per SM.
 constexpr double kSeveralRounds = 2;
-// What a kernel whose warps take turns gains at least, as a factor of its time.
+// The least gain of a kernel whose warps take turns, as a factor of its time.
 constexpr double kGain = 1.04;
 
 std::optional<int32_t> attributeOf(const blas::BlasTable &table, const HeuristicResult &result,

@@ -16,7 +16,7 @@ constexpr int kProposedAlgorithms = 8;
 // The first one, unless it is a Hopper kernel (family 66 of cuBLASLt 12 and 13) in which all warps
 // work on the same tile, so that the tensor cores idle while a tile is written, and another one has
 // warps that take turns: one half writes a tile while the other half multiplies the next. That one
-// is taken if it computes several tiles per SM, and its last round is no emptier (decision 0082).
+// is taken if it computes several tiles per SM, and its last round is as full (decision 0082).
 //
 // The choice depends on nothing but the library, so that repeated runs have the same results.
 size_t chooseAlgorithm(const blas::BlasTable &table,

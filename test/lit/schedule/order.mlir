@@ -47,3 +47,18 @@ func.func @step(%x: tensor<8xf32>, %s: tensor<f32>) -> (tensor<f32>, tensor<8xf3
   return %c, %b : tensor<f32>, tensor<8xf32>
 }
 
+// -----
+
+// What is gathered is larger than its parts: it is gathered when it is read.
+// CHECK-LABEL: func @step
+// CHECK: %[[X:.*]] = graph.exp %arg0
+// CHECK-NEXT: %[[P:.*]] = mesh.all_gather %arg1
+// CHECK-NEXT: graph.mul %[[X]], %[[P]]
+module attributes {mesh.mesh = #mesh.mesh<[dp = 4]>} {
+func.func @step(%x: tensor<8xf32>, %p: tensor<2xf32>) -> tensor<8xf32> {
+  %0 = mesh.all_gather %p dim 0 over {dp} : tensor<2xf32> -> tensor<8xf32>
+  %1 = graph.exp %x : tensor<8xf32>
+  %2 = graph.mul %1, %0 : tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+}
