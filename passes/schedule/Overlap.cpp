@@ -308,8 +308,8 @@ private:
     return order;
   }
 
-  // Counts live bytes while instructions run. What a communication accesses is live until
-  // computation begins that follows it.
+  // Counts live bytes while instructions run. The buffers of a transfer are live until computation
+  // begins that depends on it.
   void startCounting() {
     counted_ = 0;
     inFlight_.clear();

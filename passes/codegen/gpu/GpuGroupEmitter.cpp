@@ -364,8 +364,8 @@ void GpuGroupEmitter::exchange(const Pass &pass, SmallVector<Value> &sums) {
     exchangeWarps(pass, sums);
 }
 
-// Each pass has shared memory of its own, and so have neighbouring rows of a sweep, so that one
-// barrier is enough: behind it, all threads have read what the row before the last one wrote.
+// Passes use separate shared memory, and so do neighbouring rows of a sweep, so that one barrier is
+// enough: after it, all threads have read what the row before the last one wrote.
 void GpuGroupEmitter::exchangeWarps(const Pass &pass, SmallVector<Value> &sums) {
   int warps = threads_.threadsPerRow / kWarp;
   SmallVector<Value> at =

@@ -73,7 +73,7 @@ public:
   mlir::Value choose(mlir::Value condition, mlir::Value a, mlir::Value b);
   // Builds a value where the condition holds (null: always), else zero.
   mlir::Value guarded(mlir::Value condition, llvm::function_ref<mlir::Value()> body);
-  // Several values likewise, under one condition.
+  // Builds several values under one condition.
   using Branch = llvm::function_ref<llvm::SmallVector<mlir::Value>()>;
   llvm::SmallVector<mlir::Value> guardedValues(mlir::Value condition, Branch body);
   // The values of one of two branches.

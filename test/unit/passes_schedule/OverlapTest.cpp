@@ -51,7 +51,7 @@ TimedProgram gatheredLayers(int64_t peakElsewhere) {
     list.push_back({transfer({reads(10 + layer), writes(20 + layer)}), 1e-3});
     list.push_back({compute({reads(layer), reads(20 + layer), writes(layer + 1)}), 2e-3});
   }
-  list.push_back({compute({reads(3), writes(5)}), 1e-3}); // has a temporary of its own
+  list.push_back({compute({reads(3), writes(5)}), 1e-3}); // with a temporary
   std::vector<int64_t> bytes(23, 1);
   bytes[5] = peakElsewhere;
   bytes[10] = bytes[11] = bytes[12] = 0; // parameters
