@@ -64,7 +64,7 @@ def tied_scatter(m):
     parameter, d, how = m.parameter(shape), m.between(-len(shape), len(shape) - 1), m.pick(["amax", "amin"])
     old = f"{parameter}.{how}({d}, keepdim=True).expand_as({parameter})" + m.pick(["", ".detach()", ".clone()"])
     kept = m.pick(["True", "False", "False"])
-    m.wanted.append(m.let(f'{old}.scatter_reduce({d}, torch.zeros({shape}, dtype=torch.long), {parameter}, "{how}", include_self={kept})'))
+    m.wanted.append(m.let(f'{old}.scatter_reduce({d}, torch.zeros({shape}, dtype=torch.long), {parameter}, "{how}", include_self={kept})', {"leftout"} if kept == "False" else set()))
 
 
 def integers(m):
