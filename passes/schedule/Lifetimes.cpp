@@ -9,37 +9,29 @@ using namespace mlir;
 namespace cleave::schedule {
 
 void setLifetimes(program::ProgramOp program) {
-  struct Life {
-    int64_t first, last;
-  };
-  llvm::DenseMap<Value, Life> lives;
+  const SmallVector<program::BufferOp> buffers(
+      program.getBody().front().getOps<program::BufferOp>());
+  const QueuedProgram queued = queuesOf(program, /*arePlaced=*/false);
+  const Lives lives = livesOf(queued, buffers.size());
   llvm::DenseSet<Value> loadedEarly;
-  std::vector<int64_t> until; // none in flight: empty
-  if (program::isForGpus(program))
-    until = orderOf(queuesOf(program, /*arePlaced=*/false)).until;
-  int64_t number = 0;
-  for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
-    for (Operation &instruction : segment.getBody().front()) {
-      if (auto load = dyn_cast<program::LoadInputOp>(instruction); load && load.getEarly())
-        loadedEarly.insert(load.getBuffer());
-      for (Value buffer : instruction.getOperands()) {
-        Life &life = lives.try_emplace(buffer, Life{number, number}).first->second;
-        life.last = std::max(life.last, until.empty() ? number : until[number]);
-      }
-      ++number;
-    }
-  for (auto buffer :
-       llvm::make_early_inc_range(program.getBody().front().getOps<program::BufferOp>())) {
+  program.walk([&](program::LoadInputOp load) {
+    if (load.getEarly())
+      loadedEarly.insert(load.getBuffer());
+  });
+  int64_t end = 0; // the number of instructions
+  for (const auto &instructions : queued.segments)
+    end += static_cast<int64_t>(instructions.size());
+  for (auto [i, op] : llvm::enumerate(buffers)) {
+    program::BufferOp buffer = op;
     const bool isKept = isPersistent(buffer.getRole());
-    auto life = lives.find(buffer.getResult());
-    if (!isKept && life == lives.end()) {
+    if (!isKept && lives.first[i] < 0) {
       buffer.erase();
     } else if (isKept || loadedEarly.contains(buffer.getResult())) {
       buffer.setFirst(0);
-      buffer.setLast(std::max<int64_t>(number - 1, 0));
+      buffer.setLast(std::max<int64_t>(end - 1, 0));
     } else {
-      buffer.setFirst(life->second.first);
-      buffer.setLast(life->second.last);
+      buffer.setFirst(lives.first[i]);
+      buffer.setLast(lives.last[i]);
     }
   }
 }

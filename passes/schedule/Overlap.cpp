@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <limits>
 #include <numeric>
 #include <queue>
 #include <tuple>
@@ -14,10 +13,10 @@ namespace {
 
 // Shorter stalls change no order, in seconds.
 constexpr double kShort = 1e-6;
-// How many instructions that have not run are looked at, from the first one on.
+// Instructions that are searched for one that need not wait.
 constexpr int64_t kWindow = 256;
-// Attempts in which computation changes places, each with less memory than the one before took too
-// much; then one in which communications alone do.
+// Attempts with both steps, each with less memory than the one before, by its excess. One attempt
+// with step 1 alone follows.
 constexpr int kAttempts = 3;
 
 using Numbers = std::vector<int64_t>;
@@ -105,27 +104,7 @@ private:
   std::array<double, kQueues> free_{};
 };
 
-// By buffer: the first and the last instruction of the program at which it is live; none: -1.
-struct Lives {
-  Numbers first, last;
-};
-
-Lives livesOf(const TimedProgram &timed) {
-  const QueueOrder order = orderOf(timed.program);
-  Lives lives{Numbers(timed.bytes.size(), -1), Numbers(timed.bytes.size(), -1)};
-  int64_t number = 0;
-  for (const auto &instructions : timed.program.segments)
-    for (const QueuedInstruction &instruction : instructions) {
-      for (const ByteAccess &access : instruction.accesses) {
-        const auto buffer = size_t(access.begin);
-        if (lives.first[buffer] < 0)
-          lives.first[buffer] = number;
-        lives.last[buffer] = std::max(lives.last[buffer], order.until[size_t(number)]);
-      }
-      ++number;
-    }
-  return lives;
-}
+Lives livesOf(const TimedProgram &timed) { return livesOf(timed.program, timed.bytes.size()); }
 
 // By instruction: the bytes that are live.
 Numbers liveBytesOf(const TimedProgram &timed, const Lives &lives) {
@@ -140,15 +119,19 @@ Numbers liveBytesOf(const TimedProgram &timed, const Lives &lives) {
   return live;
 }
 
-// A new order of one segment.
+int64_t greatest(const Numbers &bytes) {
+  return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
+}
+
+// Finds a new order for one segment.
 class SegmentOrder {
 public:
-  // `live`: of the whole program in the given order; `limit`: of the bytes.
+  // `live`: the live bytes of the whole program in the given order; `limit`: the most allowed.
   SegmentOrder(const TimedProgram &timed, const Segment &segment, const Lives &lives, Numbers &live,
                int64_t limit)
       : timed_(timed), segment_(segment), lives_(lives), live_(live), limit_(limit) {}
 
-  // Communications at their new places, all else as it was.
+  // Step 1 of overlapOrder(): communication moves, everything else keeps its order.
   Numbers moveTransfers() {
     const int64_t size = segment_.size();
     std::vector<double> starts(size_t(size) + 1, 0); // of computation that never waits
@@ -162,8 +145,8 @@ public:
     return sorted(places, begins);
   }
 
-  // Where computation would wait for a communication, takes later instructions first that need not
-  // wait.
+  // Step 2: where computation would wait for communication, runs later computation first that need
+  // not wait.
   Numbers runEarly(const Numbers &given) {
     Clock clock(segment_, timed_.seconds);
     std::vector<bool> hasRun(given.size());
@@ -249,7 +232,7 @@ private:
       const int64_t i = next.top().second;
       next.pop();
       double ready = 0;
-      int64_t least = 0; // the place behind what it follows
+      int64_t least = 0; // the first place after the computation on which it depends
       for (int64_t earlier : segment_.before[size_t(i)])
         if (!isCommunication(earlier))
           ready = std::max(ready, starts[size_t(earlier) + 1]), least = earlier + 1;
@@ -285,7 +268,8 @@ private:
     }
   }
 
-  // Sorts by places, communications before others and by their begins, and behind what they follow.
+  // Sorts instructions by place. At the same place, communication comes first, in the order of its
+  // begins. Dependences are kept.
   Numbers sorted(const Numbers &places, const std::vector<double> &begins) const {
     using Key = std::tuple<int64_t, bool, double, int64_t>; // the least one is next
     std::priority_queue<Key, std::vector<Key>, std::greater<>> next;
@@ -345,7 +329,7 @@ private:
     else
       inFlight_.push_back(i);
   }
-  // The transfers that computation follows are complete, and those before them in their queues.
+  // Ends the transfers on which computation depends, and those before them in their queues.
   void land(int64_t i) {
     for (int64_t earlier : segment_.before[size_t(i)]) {
       const uint32_t queue = segment_.queue(earlier);
@@ -381,7 +365,7 @@ private:
   std::vector<bool> isLive_; // by buffer
 };
 
-// The order of all segments. `runsEarly`: not only communications change places.
+// The order of all segments. `runsEarly`: with step 2.
 Numbers orderWithin(const TimedProgram &timed, const std::vector<Segment> &segments,
                     const Lives &lives, int64_t limit, bool runsEarly) {
   Numbers live = liveBytesOf(timed, lives), order;
@@ -423,17 +407,14 @@ double secondsOf(const TimedProgram &timed) {
   return seconds;
 }
 
-int64_t peakOf(const TimedProgram &timed) {
-  const Numbers live = liveBytesOf(timed, livesOf(timed));
-  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
-}
+int64_t peakOf(const TimedProgram &timed) { return greatest(liveBytesOf(timed, livesOf(timed))); }
 
 std::vector<int64_t> overlapOrder(const TimedProgram &timed, int64_t limit) {
   Numbers given(timed.seconds.size());
   std::iota(given.begin(), given.end(), 0);
   const std::vector<Segment> segments = segmentsOf(timed);
   const Lives lives = livesOf(timed);
-  limit = std::max(limit, peakOf(timed));
+  limit = std::max(limit, greatest(liveBytesOf(timed, lives)));
   const double seconds = secondsOf(timed);
   int64_t aim = limit;
   for (int attempt = 0; attempt <= kAttempts; ++attempt) {

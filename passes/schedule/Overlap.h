@@ -23,9 +23,9 @@ struct TimedProgram {
 // another one is faster (secondsOf) and takes no more than `limit` bytes, or no more than the given
 // one (peakOf).
 //
-// First, each communication moves to the latest place from which it ends before its first reader
-// begins, if computation before it lasts that long and memory permits. Then, where computation
-// would wait for a communication, later computation that need not wait runs first.
+// Step 1 moves each communication to the latest place from which it ends before its first reader
+// begins, as far as memory permits. Step 2: where computation would wait for communication, later
+// computation that need not wait runs first.
 std::vector<int64_t> overlapOrder(const TimedProgram &timed, int64_t limit);
 
 // The program in another order.

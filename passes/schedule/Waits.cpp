@@ -141,4 +141,21 @@ private:
 
 QueueOrder orderOf(const QueuedProgram &program) { return Order(program).run(); }
 
+Lives livesOf(const QueuedProgram &program, size_t buffers) {
+  const std::vector<int64_t> until = orderOf(program).until;
+  Lives lives{std::vector<int64_t>(buffers, -1), std::vector<int64_t>(buffers, -1)};
+  int64_t number = 0;
+  for (const auto &instructions : program.segments)
+    for (const QueuedInstruction &instruction : instructions) {
+      for (const ByteAccess &access : instruction.accesses) {
+        int64_t &first = lives.first[size_t(access.begin)],
+                &last = lives.last[size_t(access.begin)];
+        first = first < 0 ? number : first;
+        last = std::max(last, until[size_t(number)]);
+      }
+      ++number;
+    }
+  return lives;
+}
+
 } // namespace cleave::schedule

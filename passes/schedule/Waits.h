@@ -42,4 +42,13 @@ struct QueueOrder {
 // The waits that order a program, which has none yet.
 QueueOrder orderOf(const QueuedProgram &program);
 
+// By buffer: the first instruction that accesses it, and the last one that may run while an access
+// is in flight (QueueOrder::until); -1: none accesses it.
+struct Lives {
+  std::vector<int64_t> first, last;
+};
+
+// The lives of the buffers of a program without places: byte i stands for buffer number i.
+Lives livesOf(const QueuedProgram &program, size_t buffers);
+
 } // namespace cleave::schedule

@@ -19,12 +19,9 @@ namespace {
 // The largest relative difference.
 constexpr double kWithin = 0.01;
 
-// The predicted seconds of all instructions of a step. Kernels are not compiled for this.
+// The predicted seconds of all instructions of a step.
 double secondsOfProgram(driver::Compilation &c) {
-  c.module().walk([&](program::KernelOp kernel) {
-    kernel.setExtentAttr(mlir::IntegerAttr::get(mlir::IntegerType::get(c.context.get(), 64), 1));
-  });
-  auto plan = artifact::exportPlan(c.module(), "cpu", {});
+  auto plan = artifact::exportOutline(c.module());
   INFO((plan ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   driver::predictInstructions(*plan, *cluster::forRanks(*c.cluster, c.options.ranks),
