@@ -1,7 +1,7 @@
 // Data source whose samples lie along the first dim of arrays: one per input, or several (shards)
 // whose samples follow each other. See DataSource.h.
-#include "runtime/base/Parallel.h"
 #include "runtime/data/Block.h"
+#include "runtime/data/ParallelRows.h"
 #include "runtime/data/SampleOrder.h"
 #include "runtime/data/Sources.h"
 
@@ -40,9 +40,6 @@ struct Column {
         [](int64_t wanted, const FilePart &shard) { return wanted < shard.first; }));
   }
 };
-
-// Bytes of rows that one thread copies at a time.
-constexpr int64_t kChunkBytes = 4 << 20;
 
 class ArraySource final : public DataSource {
 public:
@@ -85,19 +82,12 @@ public:
     clearUnlessAll(part, block, column.input.dtype, destination);
     if (elements(part.shape) == 0)
       return Status::ok();
-    const int64_t rows = part.shape[0];
-    const int64_t rowBytes = elements(part.shape) / rows * byteSize(column.input.dtype);
-    const int64_t rowsOfChunk = std::max<int64_t>(1, kChunkBytes / rowBytes);
-    std::vector<Status> results(size_t((rows + rowsOfChunk - 1) / rowsOfChunk));
-    inParallel(results.size(), [&](size_t chunk) {
-      Block some = part;
-      some.offset[0] += int64_t(chunk) * rowsOfChunk;
-      some.shape[0] = std::min(rowsOfChunk, part.offset[0] + rows - some.offset[0]);
-      results[chunk] = fillRows(column, step, slot, some, block, destination);
+    const int64_t rowBytes = elements(part.shape) / part.shape[0] * byteSize(column.input.dtype);
+    return fillInParallel(part.shape[0], rowBytes, [&](int64_t begin, int64_t count) {
+      Block rows = part;
+      rows.offset[0] += begin, rows.shape[0] = count;
+      return fillRows(column, step, slot, rows, block, destination);
     });
-    for (const Status &result : results)
-      CLEAVE_TRY(result);
-    return Status::ok();
   }
 
 private:

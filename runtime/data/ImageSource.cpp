@@ -2,9 +2,9 @@
 // DataSource.h.
 #include "runtime/base/CounterRandom.h"
 #include "runtime/base/MappedFile.h"
-#include "runtime/base/Parallel.h"
 #include "runtime/data/Block.h"
 #include "runtime/data/ImageFiles.h"
+#include "runtime/data/ParallelRows.h"
 #include "runtime/data/ReadAhead.h"
 #include "runtime/data/SampleOrder.h"
 #include "runtime/data/Sources.h"
@@ -120,18 +120,20 @@ private:
   Status fillImages(int64_t batch, const Block &part, const Block &block, void *to) const {
     CLEAVE_TRY_ASSIGN(auto images, ahead_.take({batch, part.offset[0], part.shape[0]}));
     const InputDescription &input = inputs_[images_];
-    std::vector<Status> results(images->size());
-    inParallel(images->size(), [&](size_t i) {
-      Block row = part, stored{std::vector<int64_t>(4, 0), input.shape};
-      row.shape[0] = stored.shape[0] = 1;
-      row.offset[0] = stored.offset[0] = part.offset[0] + int64_t(i);
+    const Block stored{std::vector<int64_t>(4, 0),
+                       {1, input.shape[1], input.shape[2], input.shape[3]}};
+    const int64_t rowBytes = elements(stored.shape) * byteSize(input.dtype);
+    return fillInParallel(part.shape[0], rowBytes, [&](int64_t begin, int64_t count) {
       std::vector<float> values(size_t(elements(stored.shape)));
-      toValues((*images)[i], values.data());
-      results[i] = copyPart(row, stored, DType::F32, values.data(), block, input.dtype, to);
+      Block row = part, from = stored;
+      row.shape[0] = 1;
+      for (int64_t i = begin; i < begin + count; ++i) {
+        row.offset[0] = from.offset[0] = part.offset[0] + i;
+        toValues((*images)[size_t(i)], values.data());
+        CLEAVE_TRY(copyPart(row, from, DType::F32, values.data(), block, input.dtype, to));
+      }
+      return Status::ok();
     });
-    for (const Status &result : results)
-      CLEAVE_TRY(result);
-    return Status::ok();
   }
 
   // The values of an image in the order of the model's input.
