@@ -11,7 +11,7 @@
 namespace cleave::driver {
 
 // Reorders the programs of a module whose instructions are in queues and whose buffers have no
-// places, and sets their lifetimes. Seconds are those of the planner's cost model on `cluster`, as
+// places, and sets their lifetimes. The planner's cost model predicts the seconds, on `cluster` as
 // the mesh's ranks see it (cluster::forRanks). Buffers may be live for longer, as far as the budget
 // permits; if the placed buffers do not fit it, all stays as it was.
 //

@@ -1,13 +1,13 @@
-// NarrowGathers: gathers carry the type that their readers want.
+// NarrowGathers: gathers transfer the type that their readers use.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace cleave::shard {
 
-// Where all that reads a gathered value is a cast to one narrower type, casts the block of each
-// rank instead and gathers the narrow blocks: the same numbers in fewer bytes. To be called on a
-// partitioned step.
+// If all readers of a gathered value cast it to the same narrower type, each rank casts its block
+// first, and the narrow blocks are gathered: the numbers are the same, in fewer bytes. The step is
+// partitioned.
 void narrowGathers(mlir::func::FuncOp step);
 
 } // namespace cleave::shard

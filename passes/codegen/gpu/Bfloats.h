@@ -5,8 +5,8 @@
 
 namespace cleave::codegen {
 
-// Rewrites casts of emitted kernels from bf16 to f32, whose bits are those of the bf16 and 16
-// zeros. An element of a vector becomes a shift or a mask of the word that holds it; a number that
+// Rewrites the casts from bf16 to f32 in emitted kernels; such a cast appends 16 zero bits. An
+// element of a vector becomes a shift or a mask of the word that holds it; a number that
 // was rounded from f32 becomes the result of the instruction that rounds two numbers, of which the
 // other is zero. ptxas would take two instructions for every second element, and one of the slow
 // unit for functions to round.

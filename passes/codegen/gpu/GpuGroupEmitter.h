@@ -115,7 +115,7 @@ private:
   void loadRows(llvm::MutableArrayRef<Chunk> rows, mlir::Value first);
   llvm::SmallVector<mlir::Value> addRows(llvm::MutableArrayRef<Chunk> rows, mlir::Value first,
                                          mlir::ValueRange carried);
-  // What loadRows() has loaded that varies from row to row, in a fixed order.
+  // The values from loadRows() that differ between rows, in a fixed order.
   llvm::SmallVector<mlir::Value> loadedOf(llvm::ArrayRef<Chunk> rows);
   void setLoaded(llvm::MutableArrayRef<Chunk> rows, mlir::ValueRange values);
   bool isLoadedAsScalar(const Access &access) const;

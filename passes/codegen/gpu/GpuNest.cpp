@@ -19,9 +19,10 @@ constexpr int64_t kRegisterValues = 32; // per thread, of all operands of a row
 constexpr int64_t kMostPerThread = 16;  // elements of a row
 constexpr int64_t kBlockThreads = 128;  // the smallest block of short rows
 constexpr int64_t kMostThreads = 1024;
-constexpr int64_t kLoopThreads = 512;     // of column kernels, and of long rows read several times
-constexpr int64_t kSweepThreads = 512;    // per multiprocessor; more would have too few registers
-constexpr int64_t kColumnThreads = 1024;  // likewise, of column kernels with large blocks
+constexpr int64_t kLoopThreads = 512; // of column kernels, and of long rows read several times
+constexpr int64_t kSweepThreads =
+    512; // per multiprocessor, of sweeps; more leave too few registers
+constexpr int64_t kColumnThreads = 1024;  // per multiprocessor, of column kernels with large blocks
 constexpr int64_t kManyThreads = 1 << 17; // of all blocks; keep a GPU's memory busy
 constexpr int64_t kSharedBytes = 32 << 10;
 constexpr int64_t kBytesInFlight = 64; // per thread, wanted in loops

@@ -78,7 +78,7 @@ bool GpuGroupEmitter::isRowScalar(const Access &access) const {
   return varies(access, nest_.swept) && !varies(access, nest_.reduced);
 }
 
-// What varies from row to row, in a fixed order: the scalars, and the vectors of each chunk.
+// Loads the values that differ between rows: first the scalars, then the vectors of each chunk.
 SmallVector<Value> GpuGroupEmitter::loadSweptRow(Value row) {
   placeInSweep(row);
   fillRegisters();

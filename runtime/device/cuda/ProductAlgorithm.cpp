@@ -10,12 +10,13 @@ namespace {
 using blas::HeuristicResult;
 
 constexpr int32_t kHopperFamily = 66;
-// Of the custom option: all warps work on the same tile. Undocumented; seen on an H200.
+// This bit of the custom option says that all warps work on the same tile (decision 0082; NVIDIA
+// does not document it).
 constexpr int32_t kTogether = 4;
-// In rounds, each of which has a tile per SM: from here on a kernel has several tiles per SM.
+// Rounds of tiles from which on an SM computes several tiles; a round is one tile per SM.
 constexpr double kSeveralRounds = 2;
-// The least gain of a kernel whose warps take turns, as a factor of its time.
-constexpr double kGain = 1.04;
+// How much more of its time a kernel whose warps take turns may waste on the last round.
+constexpr double kMoreWaste = 1.04;
 
 std::optional<int32_t> attributeOf(const blas::BlasTable &table, const HeuristicResult &result,
                                    int attribute) {
@@ -36,9 +37,9 @@ bool takesTurns(const blas::BlasTable &table, const HeuristicResult &result) {
   return option && !(*option & kTogether);
 }
 
-// The rounds that a kernel takes, as a multiple of those that it would take if the last one were
-// full, or less than one SM in a thousand short of it.
-double emptiness(const HeuristicResult &result) {
+// The rounds that a kernel takes, divided by the rounds that its tiles fill: 1 if the last round is
+// full. A round that is full but for one SM in a thousand counts as full.
+double waste(const HeuristicResult &result) {
   return result.waves > 0 ? std::ceil(result.waves - 1e-3) / result.waves : HUGE_VAL;
 }
 
@@ -48,11 +49,11 @@ size_t chooseAlgorithm(const blas::BlasTable &table, std::span<const HeuristicRe
   if (!isWholeHopperKernel(table, proposed[0]) || takesTurns(table, proposed[0]))
     return 0;
   size_t best = 0;
-  double least = emptiness(proposed[0]) * kGain;
+  double least = waste(proposed[0]) * kMoreWaste;
   for (size_t i = 1; i < proposed.size(); ++i)
     if (proposed[i].waves >= kSeveralRounds && isWholeHopperKernel(table, proposed[i]) &&
-        takesTurns(table, proposed[i]) && emptiness(proposed[i]) < least)
-      best = i, least = emptiness(proposed[i]);
+        takesTurns(table, proposed[i]) && waste(proposed[i]) < least)
+      best = i, least = waste(proposed[i]);
   return best;
 }
 
