@@ -112,6 +112,16 @@ class Fresh:
             torch.set_default_dtype(kept)
 
 
+def without_dead_code(model):
+    """A model that was read from a file, without the statements that no output needs. Such a statement may refuse its data."""
+    if isinstance(model, torch.fx.GraphModule):
+        model.graph.eliminate_dead_code()
+        model.recompile()
+    elif isinstance(model, torch.jit.ScriptModule):
+        torch._C._jit_pass_dce(model.forward.graph)
+    return model
+
+
 class Runtime(torch.nn.Module):
     """The outputs of an ONNX file as ONNX Runtime computes them, without gradients of its parameters."""
 
@@ -126,11 +136,20 @@ class Runtime(torch.nn.Module):
 
     def has_other_buffers(self, model):
         """Whether the file stores other buffers, such as running statistics that the exporter's own run has moved."""
+        stored = self.stored()
+        return any(not torch.equal(stored[name], buffer) for name, buffer in model.named_buffers() if name in stored and stored[name].shape == buffer.shape)
+
+    def merges(self, model, reached):
+        """Whether the file has one tensor for two of the parameters in `reached`, which are equal up to a transposition before the first step only."""
+        stored, found = self.stored(), [(name, value) for name, value in model.named_parameters() if name in reached]
+        same = lambda a, b: torch.equal(a, b) or (a.ndim == b.ndim == 2 and torch.equal(a, b.T))
+        return any(name not in stored and any(other != name and same(value, one) for other, one in found) for name, value in found)
+
+    def stored(self):
         import onnx
         from onnx import numpy_helper
 
-        stored = {tensor.name: torch.from_numpy(numpy_helper.to_array(tensor).copy()) for tensor in onnx.load(self.path).graph.initializer}
-        return any(not torch.equal(stored[name], buffer) for name, buffer in model.named_buffers() if name in stored and stored[name].shape == buffer.shape)
+        return {tensor.name: torch.from_numpy(numpy_helper.to_array(tensor).copy()) for tensor in onnx.load(self.path).graph.initializer}
 
     def forward(self, *inputs):
         named = {given.name: value.numpy() for given, value in zip(self.session.get_inputs(), inputs)}
