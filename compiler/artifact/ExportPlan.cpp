@@ -178,6 +178,18 @@ private:
         .Case([&](program::CollectiveOp collective) {
           setCollective(collective, *out.mutable_collective());
         })
+        .Case([&](program::SendOp send) {
+          plan::Collective &message = *out.mutable_collective();
+          setMessage(CollectiveKind::Send, send, message);
+          for (Value buffer : send.getBuffers())
+            message.add_send(number(buffer));
+        })
+        .Case([&](program::RecvOp recv) {
+          plan::Collective &message = *out.mutable_collective();
+          setMessage(CollectiveKind::Recv, recv, message);
+          for (Value buffer : recv.getBuffers())
+            message.add_recv(number(buffer));
+        })
         .Case([&](program::CopyOp copy) {
           out.mutable_copy()->set_from(number(copy.getFrom()));
           out.mutable_copy()->set_to(number(copy.getTo()));
@@ -310,6 +322,12 @@ private:
       out.add_send(number(buffer));
     for (Value buffer : collective.getRecv())
       out.add_recv(number(buffer));
+  }
+
+  template <typename Op> void setMessage(CollectiveKind kind, Op op, plan::Collective &out) {
+    out.set_kind(toFile(kind));
+    out.add_axes(static_cast<uint32_t>(op.getAxis()));
+    out.set_peer(static_cast<uint32_t>(op.getPeer()));
   }
 
   ModuleOp module_;

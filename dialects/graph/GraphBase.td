@@ -47,6 +47,7 @@ def Graph_Dialect : Dialect {
     void addSequenceOps();
     void addStructureOps();
     void addStopGradientOps();
+    void addTransferOps();
   }];
 }
 

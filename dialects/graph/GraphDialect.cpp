@@ -31,6 +31,7 @@ void GraphDialect::initialize() {
   addSequenceOps();
   addStructureOps();
   addStopGradientOps();
+  addTransferOps();
   addOperations<EnterF32Op, LeaveF32Op>();
 }
 

@@ -2,6 +2,7 @@
 #include "dialects/graph/Step.h"
 
 #include "dialects/graph/FedArguments.h"
+#include "dialects/graph/Messages.h"
 #include "dialects/graph/MicroBatches.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -106,8 +107,14 @@ std::optional<unsigned> aliasOf(func::FuncOp step, unsigned i) {
   return alias ? std::optional<unsigned>(alias.getInt()) : std::nullopt;
 }
 
+// Whether argument i is a message between stages of each micro-batch.
+static bool isPassedPerMicroBatch(func::FuncOp step, unsigned i) {
+  const std::optional<Passed> passed = receivedWhen(step, i);
+  return passed && *passed != Passed::Update;
+}
+
 bool isPerMicroBatch(func::FuncOp step, unsigned i) {
-  return isFed(step, i) && allOf(step, i).empty();
+  return (isFed(step, i) && allOf(step, i).empty()) || isPassedPerMicroBatch(step, i);
 }
 
 static bool replacesPerMicroBatch(func::FuncOp step, unsigned i) {
@@ -126,7 +133,7 @@ llvm::DenseSet<Operation *> perMicroBatch(func::FuncOp step) {
   Block &body = step.getBody().front();
   llvm::DenseSet<Value> ofInputs, ofSums; // values that depend on inputs, and on accumulated sums
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    if (isFed(step, i))
+    if (isFed(step, i) || isPassedPerMicroBatch(step, i))
       ofInputs.insert(step.getArgument(i));
   llvm::DenseSet<Operation *> repeated;
   for (Operation &op : body.without_terminator()) {

@@ -5,13 +5,13 @@
 // each with
 //   graph.name = "blocks.0.fc.weight"     the user's name
 //   graph.role = "input" | "label" | "parameter" | "state" | "constant" | "hyperparameter"
-//                                         a Role of runtime/base/Role.h
+//                | "received"             a Role of runtime/base/Role.h
 //   graph.source = …                      where its value comes from (see TensorOrigin)
 //   graph.parameter = "…"                 on optimizer state: whose
 //   graph.trainable                       unit: on a parameter that gets a gradient
 // The runtime may set a hyperparameter, a scalar such as the learning rate, before each step, in
 // place of its graph.source. Results are the tensors that exist after the step, each with
-//   graph.name, graph.role = "output" | "loss" | "metric" | "parameter" | "state"
+//   graph.name, graph.role = "output" | "loss" | "metric" | "sent" | "parameter" | "state"
 //   graph.alias = 3 : i64                 the argument that it replaces (parameter and state)
 // The module may have
 //   graph.f32_products = "tf32"           the type in which products of f32 tensors multiply
@@ -60,7 +60,8 @@ mlir::LogicalResult checkRoles(mlir::func::FuncOp step);
 std::string argRoleFault(mlir::func::FuncOp step, unsigned i);
 std::string resultRoleFault(mlir::func::FuncOp step, unsigned i);
 
-// Whether argument i differs from micro-batch to micro-batch: an input or a label.
+// Whether argument i differs from micro-batch to micro-batch: an input, a label, or a message
+// between stages of a pipeline (Messages.h).
 bool isPerMicroBatch(mlir::func::FuncOp step, unsigned i);
 
 // The ops that run once per micro-batch, the others run once a step: accumulate ops and all that

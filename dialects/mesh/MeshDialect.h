@@ -28,6 +28,8 @@ namespace cleave::mesh {
 
 // MeshAttr, on the module.
 inline constexpr llvm::StringLiteral kMesh = "mesh.mesh";
+// The mesh axis along which ranks run different stages of a pipeline. No tensor is split over it.
+inline constexpr llvm::StringLiteral kStages = "stage";
 // StrategyAttr, on an op of the step.
 inline constexpr llvm::StringLiteral kStrategy = "mesh.strategy";
 // ShardingAttr, on an argument or result of the step: its layout in memory.

@@ -323,6 +323,26 @@ def Program_CollectiveOp : Program_Instruction<"collective",
   let hasVerifier = 1;
 }
 
+// The buffers of one message between the ranks of two pipeline stages.
+class Program_Message<string mnemonic, string meaning>
+    : Program_Instruction<mnemonic, meaning, "program." # mnemonic # " over 0 peer 1 (%a, %b)", "",
+                          [Program_Communicates]> {
+  let assemblyFormat = "`over` $axis `peer` $peer `(` $buffers `)` attr-dict";
+}
+
+def Program_SendOp : Program_Message<"send",
+    "Sends all `buffers`, as one message, to the rank that differs from this one only in its coordinate on the "
+    "mesh axis `axis`, which is `peer` there."> {
+  let summary = "Message to the rank of another pipeline stage";
+  let arguments = (ins I64Attr:$axis, I64Attr:$peer, Program_Reads<Variadic<Program_BufferType>>:$buffers);
+}
+
+def Program_RecvOp : Program_Message<"recv",
+    "Receives all `buffers`, which the rank `peer` along the mesh axis `axis` sends as one message."> {
+  let summary = "Message from the rank of another pipeline stage";
+  let arguments = (ins I64Attr:$axis, I64Attr:$peer, Program_Writes<Variadic<Program_BufferType>>:$buffers);
+}
+
 def Program_CopyOp : Program_Instruction<"copy",
     "Copies all bytes of `from` to `to`.", "program.copy %a to %b"> {
   let summary = "Copy of a buffer";

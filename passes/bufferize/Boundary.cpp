@@ -53,8 +53,8 @@ FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr
     return emitError(step_.getLoc()) << "the evaluation splits '" << name << "' as " << split
                                      << ", the step as " << shared->op.getDims();
   program::Role role = shared->op.getRole();
-  if (isPersistent(role))
-    return program_.findBuffer(role, shared->index);
+  if (Value buffer = program_.findBuffer(role, shared->index); buffer && isPersistent(role))
+    return buffer;
   BlockArgument argument = step_.getArgument(i);
   return program_.addBuffer(name, role, graph::elementTypeOf(argument),
                             graph::staticShapeOf(argument), shared->index);
@@ -72,7 +72,9 @@ LogicalResult StepLowering::addArguments() {
     FailureOr<Value> buffer = sharedArgument(i, global, split);
     if (failed(buffer))
       return failure();
-    if (!*buffer) {
+    if (graph::receivedWhen(step_, i)) {
+      buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape);
+    } else if (!*buffer) {
       int64_t tensor = program_.addTensor(name, role, global, split,
                                           step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"),
                                           step_.getArgAttr(i, "graph.source"), factsOf(step_, i));
@@ -86,7 +88,7 @@ LogicalResult StepLowering::addArguments() {
 
 // Loads inputs when a micro-batch begins.
 void StepLowering::addLoads() {
-  program_.setSegment(micro_);
+  program_.setSegment(forward_);
   for (auto [i, argument] : llvm::enumerate(step_.getArguments()))
     if (graph::isFed(step_, i) && !argument.use_empty())
       program_.add<program::LoadInputOp>(views_[argument].buffer, /*early=*/false);
@@ -98,9 +100,9 @@ void StepLowering::addLoads() {
 void StepLowering::chooseEarlyLoads() {
   if (!isForGpus_ || microBatches_ != 1 || program_.program().getKind() != program::Kind::Step)
     return;
-  for (auto load : micro_.getBody().front().getOps<program::LoadInputOp>())
+  for (auto load : forward_.getBody().front().getOps<program::LoadInputOp>())
     load.setEarly(llvm::all_of(load.getBuffer().getUsers(), [&](Operation *user) {
-      return user->getParentOp() == micro_.getOperation();
+      return user->getParentOp() == forward_.getOperation();
     }));
 }
 
@@ -108,7 +110,7 @@ void StepLowering::chooseEarlyLoads() {
 // reads the new value; with one, the update may still read the old value.
 program::SegmentOp StepLowering::replacingSegment(unsigned i) const {
   const bool isRepeated = graph::isReplacedPerMicroBatch(step_, i, repeated_);
-  return isRepeated && microBatches_ > 1 ? micro_ : update_;
+  return isRepeated && microBatches_ > 1 ? forward_ : update_;
 }
 
 void StepLowering::addResults() {
@@ -119,7 +121,7 @@ void StepLowering::addResults() {
     if (graph::aliasOf(step_, i))
       replacing.push_back(i);
   llvm::stable_sort(replacing, [&](unsigned a, unsigned b) {
-    return replacingSegment(a) == micro_ && replacingSegment(b) != micro_;
+    return replacingSegment(a) == forward_ && replacingSegment(b) != forward_;
   });
   // Saves values that lie in arguments, unless they are in place, before any is overwritten.
   llvm::DenseMap<unsigned, View> saved;
@@ -131,10 +133,11 @@ void StepLowering::addResults() {
       moveIn(value, saved[i] = copyToDense(view));
   }
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    if (graph::sentWhen(step_, i))
+      continue;
     Operation *producer = value.getDefiningOp();
-    bool isRepeated = producer && !isUpdate(producer);
     program_.setResult(static_cast<int>(i));
-    program_.setSegment(isRepeated ? micro_ : update_);
+    program_.setSegment(producer ? segmentOf(producer) : update_);
     StringRef name = graph::resultName(step_, i);
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
       program_.setSegment(replacingSegment(i));

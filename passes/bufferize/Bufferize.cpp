@@ -7,6 +7,7 @@
 #include "passes/bufferize/SharedLaunches.h"
 #include "passes/bufferize/StepLowering.h"
 #include "passes/schedule/Lifetimes.h"
+#include "passes/schedule/Slots.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -48,6 +49,16 @@ void setNoPadding(func::FuncOp step, program::ProgramOp program) {
     program.setNoPadding(reason);
 }
 
+// Divides the ranks of the mesh among the programs of the stages, of which each has as many.
+void setRanks(ModuleOp module) {
+  const int64_t ranks = mesh::toMesh(mesh::meshOf(module)).ranks();
+  const auto stages = static_cast<int64_t>(llvm::range_size(module.getOps<program::ProgramOp>()));
+  for (auto [i, program] : llvm::enumerate(module.getOps<program::ProgramOp>())) {
+    const auto first = static_cast<int64_t>(i) * (ranks / stages);
+    program.setRanks(llvm::to_vector(llvm::seq(first, first + ranks / stages)));
+  }
+}
+
 // The buffers of a program that are persistent, or those that are not.
 Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
   Buffers buffers = buffersOf(program);
@@ -62,6 +73,9 @@ LogicalResult lower(func::FuncOp step, ProgramBuilder &builder) {
   setNoPadding(step, builder.program());
   if (failed(StepLowering(step, builder).run()))
     return failure();
+  auto module = step->getParentOfType<ModuleOp>();
+  if (const auto schedule = graph::scheduleOf(module); !schedule.empty())
+    schedule::addSlots(builder.program(), schedule);
   step.erase();
   if (program::isForGpus(builder.program()))
     shareLaunches(builder.program());
@@ -108,7 +122,8 @@ void placeBeside(program::ProgramOp step, program::ProgramOp program) {
 
 } // namespace
 
-LogicalResult lowerPrograms(ModuleOp module, func::FuncOp evaluation) {
+LogicalResult lowerPrograms(ModuleOp module, func::FuncOp evaluation,
+                            ArrayRef<func::FuncOp> stages) {
   module.getContext()->loadDialect<program::ProgramDialect>();
   func::FuncOp step = graph::stepOf(module);
   if (!step)
@@ -117,6 +132,14 @@ LogicalResult lowerPrograms(ModuleOp module, func::FuncOp evaluation) {
   ProgramBuilder builder(module, tables);
   if (failed(lower(step, builder)))
     return failure();
+  for (func::FuncOp stage : stages) {
+    ProgramBuilder other(module, tables);
+    other.shareTensors();
+    if (failed(lower(stage, other)))
+      return failure();
+  }
+  if (!stages.empty())
+    setRanks(module);
   if (evaluation) {
     ProgramBuilder other(module, tables, program::Kind::Evaluation);
     other.share(builder.program());
@@ -133,7 +156,12 @@ ArenaSizes placePrograms(ModuleOp module) {
   const Buffers buffers = buffersOf(step);
   const ArenaSizes sizes = setOffsets(step, buffers, placeBuffers(lifetimesOf(buffers)));
   for (program::ProgramOp other : llvm::drop_begin(programs))
-    placeBeside(step, other);
+    if (other.getKind() == program::Kind::Evaluation) {
+      placeBeside(step, other);
+    } else {
+      const Buffers own = buffersOf(other);
+      setOffsets(other, own, placeBuffers(lifetimesOf(own)));
+    }
   return sizes;
 }
 

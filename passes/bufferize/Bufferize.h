@@ -23,7 +23,12 @@ struct ArenaSizes {
 // `evaluation`, a step of another module with the same mesh whose arguments are some of the step's
 // in the layouts that they have there, becomes a second program, which shares kernels, tensors and
 // persistent buffers with the first.
-mlir::LogicalResult lowerPrograms(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
+//
+// `stages`, steps of other modules with the same mesh, are the stages of a pipeline whose first one
+// is the step. Each becomes a program of its own ranks, with the schedule of its module; they share
+// kernels and tensors.
+mlir::LogicalResult lowerPrograms(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {},
+                                  llvm::ArrayRef<mlir::func::FuncOp> stages = {});
 
 // Sets the offsets of the buffers and the sizes of the arenas. The second program's own buffers are
 // placed around the shared ones. Returns the sizes of the step alone.

@@ -10,16 +10,21 @@ namespace cleave::bufferize {
 
 LogicalResult StepLowering::readOrder() {
   repeated_ = graph::perMicroBatch(step_);
+  parts_ = graph::partsOf(step_);
+  isStage_ = graph::isStage(step_);
   for (Operation &op : step_.getBody().front()) {
     if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
       microBatches_ = std::max<int64_t>(microBatches_, accumulate.getCount());
-    if (!order_.empty() && isUpdate(order_.back()) && !isUpdate(&op))
-      return op.emitOpError("runs once per micro-batch, but stands behind an op that runs once per "
-                            "step; order the step before (passes/schedule)");
+    const bool isLast = &op == step_.getBody().front().getTerminator();
+    if (isLast)
+      parts_[&op] = graph::StagePart::Update;
+    if (!order_.empty() && parts_.lookup(order_.back()) > parts_.lookup(&op))
+      return op.emitOpError("stands behind an op of a later part of the step, which may run less "
+                            "often; order the step before (passes/schedule)");
     position_[&op] = static_cast<int>(order_.size());
     order_.push_back(&op);
   }
-  return success();
+  return isStage_ ? checkStage() : success();
 }
 
 // Ops whose result is a view of their operand, or whose operand may be written to the memory of

@@ -41,6 +41,9 @@ public:
   // the module, at their offsets.
   void share(program::ProgramOp other);
 
+  // Lets this program, which is empty, use the tensors of the module's other programs.
+  void shareTensors() { sharedTensors_ = tables_.tensors; }
+
   // The program under construction, and its context.
   program::ProgramOp program() { return program_; }
   mlir::MLIRContext *context() { return b_.getContext(); }

@@ -31,20 +31,27 @@ LogicalResult StepLowering::run() {
   addSegments();
   if (failed(addArguments()))
     return failure();
-  if (mesh_.ranks() > 1)
+  const bool isSplit = llvm::any_of(mesh_.axes, [](const MeshAxis &axis) {
+    return axis.size > 1 && axis.name != mesh::kStages;
+  });
+  if (isSplit)
     coordinates();
   planDestinations();
   addLoads();
   for (Operation *op : order_) {
     if (op == order_.back())
       break;
-    program_.setSegment(isUpdate(op) ? update_ : micro_);
+    if (isStage_ && parts_.lookup(op) == graph::StagePart::Update)
+      exchange();
+    program_.setSegment(segmentOf(op));
     program_.setSource(op);
     fillPadding(op);
     if (failed(lower(op)))
       return failure();
   }
   program_.setSource(nullptr);
+  if (isStage_)
+    addMessages();
   addResults();
   chooseEarlyLoads();
   setSchedule();
@@ -53,21 +60,44 @@ LogicalResult StepLowering::run() {
 
 void StepLowering::addSegments() {
   begin_ = microBatches_ > 1 ? program_.addSegment("begin") : program::SegmentOp();
-  micro_ = program_.addSegment("micro");
+  if (isStage_) {
+    addMicroSegments();
+  } else {
+    forward_ = backward_ = program_.addSegment("micro");
+  }
   bool anyUpdate =
       llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
-  update_ = anyUpdate ? program_.addSegment("update") : micro_;
+  update_ = anyUpdate || isStage_ ? program_.addSegment("update") : forward_;
+}
+
+program::SegmentOp StepLowering::segmentOf(Operation *op) const {
+  switch (parts_.lookup(op)) {
+  case graph::StagePart::Forward:
+    return forward_;
+  case graph::StagePart::Backward:
+    return backward_;
+  case graph::StagePart::Reduce:
+  case graph::StagePart::Update:
+    return update_;
+  }
+  llvm_unreachable("a step has four parts");
 }
 
 void StepLowering::setSchedule() {
   SmallVector<int64_t> schedule;
-  int64_t micro = begin_ ? 1 : 0;
+  SmallVector<program::SegmentOp> segments(
+      program_.program().getBody().front().getOps<program::SegmentOp>());
+  auto numberOf = [&](program::SegmentOp segment) {
+    return static_cast<int64_t>(llvm::find(segments, segment) - segments.begin());
+  };
   if (begin_)
-    schedule.append({0, 0});
+    schedule.append({numberOf(begin_), 0});
   for (int64_t slot = 0; slot < microBatches_; ++slot)
-    schedule.append({micro, slot});
-  if (update_ != micro_)
-    schedule.append({micro + 1, 0});
+    for (program::SegmentOp segment : segments)
+      if (segment != begin_ && (segment == forward_ || segment != update_))
+        schedule.append({numberOf(segment), slot});
+  if (update_ != forward_)
+    schedule.append({numberOf(update_), 0});
   program_.program().setSchedule(schedule);
 }
 
@@ -482,7 +512,7 @@ void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
                          shape);
   program_.setSegment(begin_);
   program_.fill(sum.buffer, 0);
-  program_.setSegment(micro_);
+  program_.setSegment(segmentOf(op));
   OpBuilder b(op);
   Value operand = op.getOperand();
   auto fusion =

@@ -8,6 +8,7 @@
 #include "compiler/analysis/ChannelsLast.h"
 #include "dialects/graph/Attention.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Messages.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/bufferize/ProductBias.h"
 #include "passes/bufferize/ProgramBuilder.h"
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <array>
+#include <map>
 
 namespace cleave::bufferize {
 
@@ -51,6 +53,10 @@ public:
 
   // The micro-batches of a step.
   int64_t microBatches() const { return microBatches_; }
+  // How often a step runs a segment.
+  int64_t runsOf(program::SegmentOp segment) const {
+    return segment == begin_ || segment == update_ ? 1 : microBatches_;
+  }
   // The ops in the order in which they run, the terminator last.
   llvm::ArrayRef<mlir::Operation *> order() const { return order_; }
   // The values that fill a buffer, one after the other: the first moves in when it is made, others
@@ -128,8 +134,25 @@ private:
   void lowerAllToAll(mesh::AllToAllOp op);
   void lowerPermute(mesh::PermuteOp op);
   void lowerLocal(mlir::Operation *op);
+  program::SegmentOp segmentOf(mlir::Operation *op) const;
   program::SegmentOp replacingSegment(unsigned i) const;
   void addResults();
+
+  // -- messages between pipeline stages (Messages.cpp) --
+  // A message is all values that one stage passes to another at one time.
+  mlir::LogicalResult checkStage();
+  // The segments of a micro-batch, and of its messages.
+  void addMicroSegments();
+  // Add the messages that arrive from some peers and that leave at one time, in the segment that is
+  // set.
+  void addReceived(graph::Passed passed, llvm::function_ref<bool(int64_t)> isPeer);
+  void addSent(graph::Passed passed);
+  // All messages of a micro-batch.
+  void addMessages();
+  // The messages of the update, once.
+  void exchange();
+  // The index of the mesh axis of the stages.
+  int64_t stageAxis() const;
 
   // Collectives transfer whole buffers, but for those without elements. Blocks along a dim that is
   // not the leading one are packed before and unpacked after.
@@ -180,7 +203,7 @@ private:
   void moveIn(mlir::Value value, const View &view);
   bool diesAt(const View &view, mlir::Operation *op) const;
   mlir::Value coordinates();
-  bool isUpdate(mlir::Operation *op) const { return !repeated_.contains(op); }
+  bool isUpdate(mlir::Operation *op) const { return parts_.lookup(op) >= graph::StagePart::Reduce; }
 
   mlir::func::FuncOp step_;
   ProgramBuilder &program_;
@@ -188,7 +211,9 @@ private:
   analysis::ChannelsLast channelsLast_; // on GPUs
   Mesh mesh_;
   int64_t microBatches_ = 1;
+  llvm::DenseMap<mlir::Operation *, graph::StagePart> parts_;
   llvm::DenseSet<mlir::Operation *> repeated_; // runs once per micro-batch
+  bool isStage_ = false;                       // of a pipeline
   std::vector<mlir::Operation *> order_;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<cost::Strided, 3>> strided_;
   llvm::DenseMap<mlir::Operation *, int> position_;
@@ -203,7 +228,11 @@ private:
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
   llvm::DenseSet<mlir::Value> pitched_;            // buffers with padded rows
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> tenants_; // per buffer
-  program::SegmentOp begin_, micro_, update_;
+  // The backward part of a micro-batch has a segment of its own in stages only.
+  program::SegmentOp begin_, forward_, backward_, update_;
+  // In stages: the segments of messages, by when they are passed.
+  std::map<graph::Passed, program::SegmentOp> receive_, send_;
+  bool hasExchanged_ = false; // the messages of the update have been added
   mlir::Value coordinates_;
 };
 

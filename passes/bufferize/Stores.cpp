@@ -50,7 +50,7 @@ private:
   // the first micro-batch is no part of its run.
   void readInstructions() {
     for (auto segment : program_.program().getBody().front().getOps<program::SegmentOp>()) {
-      const int64_t times = segment.getName() == "micro" ? lowering_.microBatches() : 1;
+      const int64_t times = lowering_.runsOf(segment);
       for (Operation &instruction : segment.getBody().front()) {
         readWork(instruction, times);
         Operation *source = program_.sourceOf(&instruction);

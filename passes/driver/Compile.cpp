@@ -8,6 +8,7 @@
 #include "passes/driver/IrFile.h"
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
+#include "passes/driver/Stages.h"
 #include "passes/driver/Record.h"
 #include "runtime/artifact/Artifact.h"
 
@@ -255,6 +256,7 @@ Status compile(Compilation &c) {
                                   : ", expected a later one than it for --stop-after"));
   CLEAVE_TRY(checkAnswers(c.options, first, last));
   CLEAVE_TRY(checkEvaluation(c, first));
+  CLEAVE_TRY(checkStages(c.options));
   CLEAVE_TRY(makeDumpFolder(c));
   if (!c.options.microBatch.empty()) {
     CLEAVE_TRY(cutBatch(c));

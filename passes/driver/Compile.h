@@ -56,6 +56,7 @@ struct Compilation {
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
   planner::Plan decided;         // the planner's decisions
+  std::vector<int64_t> stagePeaks; // planned bytes by stage; empty without --stages
   uint64_t arenaBytes = 0;       // size of one rank's arena
   uint64_t peakBytes = 0;        // most bytes of it in use at one time
   plan::Plan plan;               // the plan file

@@ -33,6 +33,7 @@ struct CompileOptions {
   // --micro-batch: the symbols of --set give the whole batch, which is cut into so many
   // micro-batches: a number, or `auto`; empty: not given.
   std::string microBatch;
+  int64_t stages = 1;        // of a pipeline
   std::string batchNorm;     // `train` or `frozen`; empty: `train`, without `train` as in the file
   std::string dtype = "f32"; // f32, tf32, bf16, f16 or a file (precision::parsePolicy)
 

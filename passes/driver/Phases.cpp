@@ -27,6 +27,7 @@
 #include "passes/driver/PlanFile.h"
 #include "passes/driver/PlanPhase.h"
 #include "passes/driver/PlannedProgram.h"
+#include "passes/driver/Stages.h"
 #include "passes/driver/Units.h"
 #include "passes/driver/Variants.h"
 #include "passes/fuse/Fuse.h"
@@ -233,6 +234,10 @@ static Status train(Compilation &c) {
   if (c.options.clipNorm > 0)
     options.clipNorm = c.options.clipNorm;
   options.accumulate = c.options.accumulate;
+  options.stages = c.options.stages;
+  if (options.stages > 1) {
+    CLEAVE_TRY_ASSIGN(options.cutCosts, cutCosts(c));
+  }
   options.freezeBatchNorm = c.options.batchNorm == "frozen";
   if (c.options.evaluate)
     CLEAVE_TRY(makeEvaluation(c, options));
@@ -271,6 +276,8 @@ static Status makePrimitive(Compilation &c, Unit &unit) {
 }
 
 static Status primitive(Compilation &c) {
+  if (c.options.stages > 1)
+    CLEAVE_TRY(splitStages(c));
   return forEachUnit(c, [&](Unit &unit) { return makePrimitive(c, unit); });
 }
 
@@ -300,11 +307,16 @@ static Status raiseBudget(Compilation &c, int64_t training) {
 }
 
 static Status scheduled(Compilation &c) {
+  if (c.options.stages > 1)
+    addStageAxis(c);
   func::FuncOp evaluation;
-  for (Unit &unit : c.units)
+  SmallVector<func::FuncOp> stages; // but for the first
+  for (Unit &unit : llvm::drop_begin(c.units))
     if (unit.kind == plan::Program::EVALUATION)
       evaluation = graph::stepOf(*unit.module);
-  CLEAVE_TRY(promised(c, [&] { return bufferize::lowerPrograms(c.module(), evaluation); }));
+    else
+      stages.push_back(graph::stepOf(*unit.module));
+  CLEAVE_TRY(promised(c, [&] { return bufferize::lowerPrograms(c.module(), evaluation, stages); }));
   c.units.resize(1);
   schedule::assignQueues(c.module());
   CLEAVE_TRY(loadCluster(c));
@@ -361,11 +373,28 @@ static Status verifyTrain(Compilation &c) {
   });
 }
 
+// The memory of every stage is as planned, and fits.
+static Status verifyStagePeaks(Compilation &c) {
+  for (auto [program, planned] :
+       llvm::zip_equal(c.module().getOps<program::ProgramOp>(), c.stagePeaks)) {
+    const auto peak = static_cast<int64_t>(program.getArena()->getPeak());
+    if (peak != planned)
+      return Status::defect("the program of a stage takes ", peak, " bytes at its peak, but ",
+                            planned, " were planned");
+    if (!c.decided.budget.holds(static_cast<int64_t>(program.getArena()->getBytes())))
+      return Status::defect("the program of a stage takes ", program.getArena()->getBytes(),
+                            " bytes of a budget of ", c.decided.budget.bytes());
+  }
+  return Status::ok();
+}
+
 // The planner's memory is exact, and fits.
 static Status verifyProgram(Compilation &c) {
   CLEAVE_TRY(verifyPromise<promise::checkProgram>(c));
   if (c.decided.ops.empty()) // no planner ran
     return Status::ok();
+  if (!c.stagePeaks.empty())
+    return verifyStagePeaks(c);
   if (static_cast<uint64_t>(c.decided.peakBytes) != c.peakBytes)
     return Status::defect("the program takes ", c.peakBytes, " bytes at its peak, but ",
                           c.decided.peakBytes, " were planned");

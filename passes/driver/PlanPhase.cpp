@@ -9,6 +9,7 @@
 #include "passes/driver/LeastRanks.h"
 #include "passes/driver/Pareto.h"
 #include "passes/driver/Record.h"
+#include "passes/driver/Stages.h"
 #include "passes/driver/Units.h"
 #include "passes/driver/WaysOut.h"
 #include "passes/driver/WhatIf.h"
@@ -78,6 +79,8 @@ static Status writePareto(Compilation &c, Variants &variants) {
 }
 
 Status runPlanPhase(Compilation &c) {
+  if (c.options.stages > 1)
+    return planStages(c);
   Variants variants(c);
   Result<Decided> decided = c.options.leastRanks ? decideOnLeastRanks(c, variants) : decide(c);
   if (decided.status().kind() == StatusKind::Infeasible && c.options.solution.empty())

@@ -171,7 +171,7 @@ Value sourceOf(Value value) {
 Groups::Groups(func::FuncOp step) : isForGpus_(program::isForGpus(step)) {
   // In a step of one micro-batch all ops run once.
   if (!step.getOps<graph::AccumulateOp>().empty())
-    perMicroBatch_ = graph::perMicroBatch(step);
+    parts_ = graph::partsOf(step);
   for (Operation &op : step.getBody().front()) {
     position_[&op] = static_cast<int>(ops_.size());
     ops_.push_back(&op);
@@ -396,7 +396,7 @@ bool Groups::tryMerge(int a, int b) {
   const int into = std::min(a, b), from = std::max(a, b);
   refused_[{into, from}] = sizesOf(into, from);
   const int first = groups_[a].members.front(), second = groups_[b].members.front();
-  if (perMicroBatch_.contains(ops_[first]) != perMicroBatch_.contains(ops_[second]))
+  if (parts_.lookup(ops_[first]) != parts_.lookup(ops_[second]))
     return false;
   Group merged;
   llvm::append_range(merged.members, groups_[into].members);

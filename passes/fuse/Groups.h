@@ -24,6 +24,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Messages.h"
 #include "passes/fuse/AcyclicGraph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -163,7 +164,7 @@ private:
   // Whether groups obey the rules, by the identity of their ops and which of them are read outside.
   mutable std::unordered_map<std::string, bool> obeys_;
   llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_; // per compute op, groups repeating it
-  llvm::DenseSet<mlir::Operation *> perMicroBatch_;
+  llvm::DenseMap<mlir::Operation *, graph::StagePart> parts_; // groups lie in one
   bool isForGpus_;
 };
 

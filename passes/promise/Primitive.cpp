@@ -8,6 +8,8 @@
 //  P3     Every kernel group obeys the rules of passes/fuse/Groups.h.
 //  P4     Every op of the step has a factor rule and a cost and can be partitioned, so that it can
 //         be planned.
+//  P5     There are no borders of stages.
+#include "dialects/graph/Transfer.h"
 #include "passes/promise/Promise.h"
 
 #include "passes/promise/Rules.h"
@@ -36,6 +38,8 @@ LogicalResult checkPrimitive(ModuleOp module) {
         !isa<graph::PartitionInterface>(op))
       return broken(&op, kPrimitivePhase, "P4")
              << "lacks a factor rule, a cost or a way to partition it";
+    else if (isa<graph::TransferOp>(op))
+      return broken(&op, kPrimitivePhase, "P5") << "is left, expected a message between two stages";
   return success();
 }
 

@@ -1,13 +1,14 @@
 // The signature of @step (dialects/graph/Step.h), from import to partitioned.
 //
 //  S1  The module holds one function, @step, with a body of one block.
-//  S2  Every argument has a graph.name and the graph.role input, label, parameter, state, constant
-//      or hyperparameter.
-//  S3  All inputs and labels have different names, and so have all parameters and states, and all
+//  S2  Every argument has a graph.name and the graph.role input, label, parameter, state,
+//      constant, hyperparameter or received.
+//  S3  All inputs, labels and received values have different names, and so have all parameters and states, and all
 //      hyperparameters.
 //  S4  Every parameter, state, constant and hyperparameter has a graph.source. The module of one in
 //      a file has a graph.model (dialects/graph/Provenance.h).
-//  S5  Every result has a graph.name and the graph.role output, loss, metric, parameter or state.
+//  S5  Every result has a graph.name and the graph.role output, loss, metric, sent,
+//      parameter or state.
 //  S6  A result of the role parameter or state, and no other, has a graph.alias: an argument of its
 //      role and type, which no other result replaces.
 //  S7  Every argument and result is a ranked tensor of one of the element types of graph ops, whose
@@ -17,7 +18,10 @@
 //  S9  A hyperparameter is a scalar in double precision, and its graph.source is one number.
 //  S10  An argument with a graph.all_of is an input or label and, along its first dim, a multiple
 //       of the input or label that it names.
+//  S11  Received arguments and sent results, and no others, are messages (dialects/graph/Messages.h)
+//       from or to another stage; the module is then a stage.
 #include "dialects/graph/FedArguments.h"
+#include "dialects/graph/Messages.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/promise/Rules.h"
 
@@ -80,7 +84,9 @@ private:
       return failOnType("argument", name, step_.getArgumentTypes()[i]);
     if (tensors_ == Tensors::Whole && hasLayout(step_.getArgAttrDict(i)))
       return broken("S8") << "argument '" << name << "' has a layout";
-    bool isFed = role == Role::Input || role == Role::Label;
+    if (failed(checkMessage(role == Role::Received, step_.getArgAttrDict(i), "argument", name)))
+      return failure();
+    const bool isFed = role == Role::Input || role == Role::Label || role == Role::Received;
     const bool isHyperparameter = role == Role::Hyperparameter;
     if (isFed || isReplaced(role) || isHyperparameter)
       if (!(isFed ? fed_ : isHyperparameter ? set_ : stored_).insert(name).second)
@@ -93,6 +99,20 @@ private:
                ? success()
                : checkSource(step_, phase_, "S4", StringRef(cleave::name(role)) + " '" + name + "'",
                              step_.getArgAttr(i, "graph.source"));
+  }
+
+  // S11
+  LogicalResult checkMessage(bool isMessage, DictionaryAttr attrs, StringRef what, StringRef name) {
+    const std::optional<graph::Stage> stage = graph::stageOf(step_);
+    auto peer = attrs ? attrs.getAs<IntegerAttr>(graph::kPeer) : IntegerAttr();
+    const bool isPassed = attrs && graph::passedNamed(attrs.get(graph::kMessage));
+    const bool isComplete = isPassed && peer && stage && peer.getInt() >= 0 &&
+                            peer.getInt() < stage->count && peer.getInt() != stage->index;
+    if (isMessage ? isComplete : !isPassed && !peer)
+      return success();
+    return broken("S11") << what << " '" << name << "' "
+                         << (isMessage ? "is not passed to or from another stage of a graph.stage"
+                                       : "has the attributes of a message, expected none");
   }
 
   // S9
@@ -143,6 +163,8 @@ private:
       return failOnType("result", name, step_.getResultTypes()[i]);
     if (tensors_ == Tensors::Whole && hasLayout(step_.getResultAttrDict(i)))
       return broken("S8") << "result '" << name << "' has a layout";
+    if (failed(checkMessage(role == Role::Sent, step_.getResultAttrDict(i), "result", name)))
+      return failure();
     std::optional<unsigned> alias = graph::aliasOf(step_, i);
     if (isReplaced(role) != alias.has_value())
       return broken("S6") << StringRef(cleave::name(role)) << " result '" << name << "' "

@@ -1,6 +1,7 @@
 // List scheduling: keeps the given order, but runs ops that free memory early.
 #include "passes/schedule/Order.h"
 
+#include "dialects/graph/Messages.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 
@@ -32,15 +33,13 @@ public:
   }
 
   void run() {
-    llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step_);
-    repeated_ = static_cast<int>(
-        llvm::count_if(ops_, [&](Operation *op) { return repeated.contains(op); }));
+    findEnds();
     findStores();
     findDependences();
     for (int next = 0; next < static_cast<int>(ops_.size()); ++next) {
       if (!isDone_[next])
         schedule(next);
-      const int end = next < repeated_ - 1 ? repeated_ : static_cast<int>(ops_.size());
+      const int end = *llvm::upper_bound(ends_, next + 1);
       for (auto it = candidates_.begin(); it != candidates_.end() && *it < end;
            it = candidates_.begin()) {
         int first = *it;
@@ -54,6 +53,15 @@ public:
   }
 
 private:
+  // The parts of the step are in order. An op does not overtake the last op of its part.
+  void findEnds() {
+    const llvm::DenseMap<Operation *, graph::StagePart> parts = graph::partsOf(step_);
+    for (size_t i = 1; i < ops_.size(); ++i)
+      if (parts.lookup(ops_[i]) != parts.lookup(ops_[i - 1]))
+        ends_.push_back(static_cast<int>(i));
+    ends_.insert(ends_.end(), 2, static_cast<int>(ops_.size()) + 1);
+  }
+
   int storeOf(Value value) { return storeOf_.lookup(value); }
 
   void addStore(Value value, int64_t bytes) {
@@ -153,7 +161,7 @@ private:
   func::FuncOp step_;
   Block &body_;
   std::vector<Operation *> ops_;
-  int repeated_ = 0; // the first so many ops run once per micro-batch
+  std::vector<int> ends_; // of the parts, ascending
   std::vector<Store> stores_;
   llvm::DenseMap<Value, int> storeOf_;
   std::vector<int> waitsFor_;             // per op: ops that have to run before
@@ -181,14 +189,14 @@ static void delayGathers(Block &body) {
 }
 
 void orderParts(func::FuncOp step) {
-  llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step);
+  const llvm::DenseMap<Operation *, graph::StagePart> parts = graph::partsOf(step);
   Block &body = step.getBody().front();
   delayGathers(body);
-  SmallVector<Operation *> once;
-  for (Operation &op : body.without_terminator())
-    if (!repeated.contains(&op))
-      once.push_back(&op);
-  for (Operation *op : once)
+  SmallVector<Operation *> ops = graph::opsOf(step);
+  llvm::stable_sort(ops, [&](Operation *a, Operation *b) {
+    return parts.lookup(a) < parts.lookup(b);
+  });
+  for (Operation *op : ops)
     op->moveBefore(body.getTerminator());
 }
 

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <optional>
+#include <set>
 
 namespace cleave::schedule {
 
@@ -141,6 +144,70 @@ private:
 
 QueueOrder orderOf(const QueuedProgram &program) { return Order(program).run(); }
 
+namespace {
+
+// Extends the lives of buffers that pass a value from one segment to a later one, where other
+// segments run in between: these are within the life, also those that stand before it in the list.
+class Interleaving {
+public:
+  explicit Interleaving(const QueuedProgram &program) : program_(program) {
+    int64_t count = 0;
+    runs_.resize(program.segments.size());
+    for (const auto &segment : program.segments) {
+      first_.push_back(count);
+      count += static_cast<int64_t>(segment.size());
+    }
+    first_.push_back(count);
+    for (int64_t segment : program.schedule)
+      ++runs_[segment];
+  }
+
+  void extend(Lives &lives) {
+    std::vector<std::vector<int64_t>> readers(lives.first.size()); // by buffer: segments
+    for (size_t s = 0; s < program_.segments.size(); ++s)
+      for (const QueuedInstruction &instruction : program_.segments[s])
+        for (const ByteAccess &access : instruction.accesses)
+          if (std::vector<int64_t> &segments = readers[size_t(access.begin)];
+              segments.empty() || segments.back() != static_cast<int64_t>(s))
+            segments.push_back(static_cast<int64_t>(s));
+    for (size_t buffer = 0; buffer < readers.size(); ++buffer) {
+      const std::vector<int64_t> &segments = readers[buffer];
+      if (segments.size() < 2 || runs_[segments[0]] < 2)
+        continue;
+      for (int64_t between : segmentsBetween(segments)) {
+        lives.first[buffer] = std::min(lives.first[buffer], first_[between]);
+        lives.last[buffer] = std::max(lives.last[buffer], first_[between + 1] - 1);
+      }
+    }
+  }
+
+private:
+  // The segments that run between a run of one of `segments` and the next one, unless that is of
+  // the first, which makes a new value.
+  const std::set<int64_t> &segmentsBetween(const std::vector<int64_t> &segments) {
+    auto [known, isNew] = known_.try_emplace(segments);
+    if (!isNew)
+      return known->second;
+    std::optional<size_t> before;
+    for (size_t i = 0; i < program_.schedule.size(); ++i) {
+      const int64_t segment = program_.schedule[i];
+      if (std::ranges::find(segments, segment) == segments.end())
+        continue;
+      if (before && segment != segments[0])
+        known->second.insert(program_.schedule.begin() + int64_t(*before) + 1,
+                             program_.schedule.begin() + int64_t(i));
+      before = i;
+    }
+    return known->second;
+  }
+
+  const QueuedProgram &program_;
+  std::vector<int64_t> first_, runs_; // by segment: its first instruction; how often it runs
+  std::map<std::vector<int64_t>, std::set<int64_t>> known_;
+};
+
+} // namespace
+
 Lives livesOf(const QueuedProgram &program, size_t buffers) {
   const std::vector<int64_t> until = orderOf(program).until;
   Lives lives{std::vector<int64_t>(buffers, -1), std::vector<int64_t>(buffers, -1)};
@@ -155,6 +222,7 @@ Lives livesOf(const QueuedProgram &program, size_t buffers) {
       }
       ++number;
     }
+  Interleaving(program).extend(lives);
   return lives;
 }
 

@@ -14,8 +14,9 @@ using namespace cleave::graph;
 namespace cleave::train {
 
 // The mean over the micro-batches.
-static Value accumulated(OpBuilder &b, Value value, int64_t count) {
-  if (count == 1)
+static Value accumulated(OpBuilder &b, Value value, const TrainOptions &options) {
+  const int64_t count = options.accumulate;
+  if (count == 1 && options.stages == 1)
     return value;
   Value sum = AccumulateOp::create(b, value.getLoc(), value, count);
   return MulOp::create(b, value.getLoc(), sum,
@@ -96,6 +97,8 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options,
   if (failed(precision::applyPolicy(step, options.precision, precision)))
     return failure();
   loss = widened(b, loss);
+  if (options.stages > 1 && failed(stage::cutIntoStages(step, options.stages, options.cutCosts)))
+    return failure();
   std::optional<LossScale> scale;
   if (options.precision.usesF16())
     scale.emplace(step);
@@ -106,8 +109,8 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options,
   markParameters(step, *trained);
   dropOutputs(step);
   for (Trained &parameter : *trained)
-    parameter.gradient = accumulated(b, parameter.gradient, options.accumulate);
-  addResult(step, accumulated(b, loss, options.accumulate), "loss", Role::Loss);
+    parameter.gradient = accumulated(b, parameter.gradient, options);
+  addResult(step, accumulated(b, loss, options), "loss", Role::Loss);
   if (scale)
     scale->unscale(b, *trained);
   Value norm = buildNorm(b, *trained);

@@ -24,6 +24,8 @@ enum class Role : int {
   // In the IR of a step only; storedAs() is the role in programs and plans.
   Label,
   Loss,
+  Received, // a value of another pipeline stage
+  Sent,     // a value for another pipeline stage
 };
 
 // The properties of a role.
@@ -41,8 +43,10 @@ inline constexpr RoleFacts kRoles[] = {
     {Role::Output, "output", false, true, false, true},
     {Role::Loss, "loss", false, true, false, true},
     {Role::Metric, "metric", false, true, false, true},
+    {Role::Sent, "sent", false, true, false, true},
     {Role::Input, "input", true, false, false, true},
     {Role::Label, "label", true, false, false, true},
+    {Role::Received, "received", true, false, false, true},
     {Role::Parameter, "parameter", true, true, true, true},
     {Role::State, "state", true, true, true, true},
     {Role::Constant, "constant", true, false, true, false},
@@ -75,9 +79,20 @@ constexpr std::string_view name(Role role) { return factsOf(role).name; }
 constexpr std::string_view name(std::optional<Role> role) { return role ? name(*role) : ""; }
 constexpr bool isPersistent(Role role) { return factsOf(role).isPersistent; }
 
-// The role in programs and plans: a label is an input, the loss a metric.
+// The role in programs and plans: a label is an input, the loss a metric, and what stages pass to
+// each other an activation.
 constexpr Role storedAs(Role role) {
-  return role == Role::Label ? Role::Input : role == Role::Loss ? Role::Metric : role;
+  switch (role) {
+  case Role::Label:
+    return Role::Input;
+  case Role::Loss:
+    return Role::Metric;
+  case Role::Received:
+  case Role::Sent:
+    return Role::Activation;
+  default:
+    return role;
+  }
 }
 
 // The role whose number in program.proto is `number`, if there is one.

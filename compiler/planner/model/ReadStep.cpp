@@ -7,6 +7,7 @@
 #include "dialects/graph/Attention.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Direct.h"
+#include "dialects/graph/Messages.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
@@ -15,7 +16,7 @@
 
 #include <unordered_map>
 
-using namespace mlir;
+    using namespace mlir;
 
 namespace cleave::planner {
 
@@ -157,6 +158,7 @@ private:
     output.name = graph::resultName(step_, i).str();
     output.role = graph::resultRole(step_, i);
     output.value = index_.at(value);
+    output.isSentForward = graph::sentWhen(step_, i) == graph::Passed::Forward;
     if (std::optional<unsigned> argument = graph::aliasOf(step_, i)) {
       output.argument = static_cast<int>(*argument);
       model_.arguments[*argument].output = static_cast<int>(i);

@@ -53,7 +53,7 @@ private:
   void markForward() {
     std::vector<bool> needed(model_.values.size(), false);
     for (const Output &output : model_.outputs)
-      if (output.role == Role::Loss || output.role == Role::Output)
+      if (output.role == Role::Loss || output.role == Role::Output || output.isSentForward)
         needed[output.value] = true;
     for (size_t i = model_.ops.size(); i-- > 0;) {
       const Op &op = model_.ops[i];

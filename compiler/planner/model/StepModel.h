@@ -129,11 +129,12 @@ struct Argument {
 
 // A result of the step.
 struct Output {
-  std::string name;         // as the user knows it
-  std::optional<Role> role; // none in tests only
-  int value = 0;            // the value that is returned
-  int argument = -1;        // the argument that it replaces in the next step, or -1
-  int64_t copies = 0;       // per step, of the value to the place of the result
+  std::string name;           // as the user knows it
+  std::optional<Role> role;   // none in tests only
+  int value = 0;              // the value that is returned
+  int argument = -1;          // the argument that it replaces in the next step, or -1
+  int64_t copies = 0;         // per step, of the value to the place of the result
+  bool isSentForward = false; // the forward part passes it to the next stage of a pipeline
 };
 
 // The whole step.

@@ -1,0 +1,108 @@
+// See Stages.h.
+#include "passes/driver/Stages.h"
+
+#include "dialects/graph/Messages.h"
+#include "dialects/mesh/MeshDialect.h"
+#include "passes/driver/DecideStep.h"
+#include "passes/driver/DescribePlan.h"
+#include "passes/driver/Diagnostics.h"
+#include "passes/driver/Record.h"
+#include "passes/driver/Variants.h"
+#include "passes/driver/WaysOut.h"
+#include "passes/shard/Annotate.h"
+#include "passes/stage/Actions.h"
+#include "passes/stage/Split.h"
+#include "runtime/base/Units.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace cleave::driver {
+
+Status checkStages(const CompileOptions &options) {
+  if (options.stages == 1)
+    return Status::ok();
+  if (options.stages < 1)
+    return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
+  if (!options.train)
+    return Status::userError("--stages is given without --train: only training steps have stages");
+  const std::pair<const char *, bool> given[] = {
+      {"--eval", options.evaluate},         {"--ranks least", options.leastRanks},
+      {"--memory least", options.leastMemory}, {"--what-if", options.whatIf},
+      {"--pareto", !options.pareto.empty()}, {"--problem", !options.problem.empty()},
+      {"--solution", !options.solution.empty()}, {"--start-from", !options.startFrom.empty()},
+      {"--micro-batch auto", options.microBatch == "auto"}};
+  for (auto [name, isGiven] : given)
+    if (isGiven)
+      return Status::userError("--stages cannot be combined with ", name,
+                               " yet; leave one of both out");
+  if (options.ranks != options.stages)
+    return Status::userError("--stages ", options.stages, ": found --ranks ", options.ranks,
+                             ", expected as many ranks as stages; stages of several ranks cannot "
+                             "be planned yet");
+  return Status::ok();
+}
+
+Result<stage::CutCosts> cutCosts(Compilation &c) {
+  CLEAVE_TRY(loadCluster(c));
+  const cluster::Link &link =
+      c.cluster->levels.front().link(CollectiveKind::Send, c.options.stages);
+  return stage::CutCosts{.secondsPerFlop = 1 / c.cluster->computeOf("f32").peakFlops,
+                         .secondsPerByte = 1 / link.bytesPerSecond};
+}
+
+Status splitStages(Compilation &c) {
+  DiagnosticText diagnostics(*c.context);
+  auto modules = stage::splitIntoStages(c.module(), c.options.stages);
+  if (failed(modules))
+    return Status::userError(diagnostics.text()).withContext("--stages");
+  const auto schedules = stage::withMessages(
+      stage::oneForwardOneBackward(c.options.stages, c.options.accumulate));
+  c.units.clear();
+  for (auto [module, schedule] : llvm::zip_equal(*modules, schedules)) {
+    graph::setSchedule(*module, schedule);
+    c.units.push_back({plan::Program::STEP, std::move(module)});
+  }
+  return Status::ok();
+}
+
+Status planStages(Compilation &c) {
+  CLEAVE_TRY(loadCluster(c));
+  CompileOptions options = c.options;
+  options.ranks = c.options.ranks / c.options.stages;
+  std::optional<Decided> slowest;
+  std::string peaks;
+  for (auto [i, unit] : llvm::enumerate(c.units)) {
+    CLEAVE_TRY_ASSIGN(planner::PlannerOptions asked, plannerOptions(options, *c.cluster));
+    Result<Decided> decided = decideStep(*unit.module, *c.cluster, asked);
+    CLEAVE_TRY(decided.status().withContext(concat("stage ", i)));
+    shard::annotate(graph::stepOf(*decided->module), decided->plan);
+    unit.module = decided->module->clone();
+    c.stagePeaks.push_back(decided->plan.peakBytes);
+    peaks += concat(i ? ", " : "", bytesText(decided->plan.peakBytes));
+    if (!slowest || decided->plan.seconds > slowest->plan.seconds)
+      slowest = std::move(*decided);
+  }
+  c.decided = std::move(slowest->plan);
+  c.remarks.push_back(
+      {"stages", concat(c.options.stages, " stages, one forward and one backward at a time; their "
+                        "ranks take ", peaks, "; seconds and bound of the planner are those of the "
+                        "slowest stage")});
+  plan::Plan described;
+  CLEAVE_TRY(describePlan(c, slowest->model, described));
+  recordDecisions(c.module(), described);
+  return Status::ok();
+}
+
+void addStageAxis(Compilation &c) {
+  for (Unit &unit : c.units) {
+    Mesh mesh;
+    if (mesh::MeshAttr attr = mesh::meshOf(*unit.module))
+      mesh = mesh::toMesh(attr);
+    mesh.axes.insert(mesh.axes.begin(), {mesh::kStages.str(), c.options.stages});
+    (*unit.module)->setAttr(mesh::kMesh, mesh::toAttribute(mesh, c.context.get()));
+  }
+}
+
+} // namespace cleave::driver

@@ -1,0 +1,18 @@
+// Slots: gives a stage of a pipeline its schedule, and each micro-batch in flight its own buffers.
+#pragma once
+
+#include "dialects/graph/Messages.h"
+#include "dialects/program/Program.h"
+
+namespace cleave::schedule {
+
+// By micro-batch: its slot. A micro-batch has the lowest slot that is free when its first action
+// runs, until its last one has run.
+std::vector<int64_t> slotsOf(llvm::ArrayRef<graph::ScheduledAction> schedule);
+
+// Gives a program with one segment per action, named by graph::nameOf(Action), the schedule. For
+// each slot beyond the first, the segments of the actions are repeated, with copies of all buffers
+// that only they access. Leaves out the actions of which the program has no segment.
+void addSlots(program::ProgramOp program, llvm::ArrayRef<graph::ScheduledAction> schedule);
+
+} // namespace cleave::schedule

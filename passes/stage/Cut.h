@@ -1,0 +1,22 @@
+// Cut: puts the borders between the stages of a pipeline into a forward step.
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <cstdint>
+
+namespace cleave::stage {
+
+// What the cut minimises: the seconds of the slowest stage.
+struct CutCosts {
+  double secondsPerFlop = 0; // of computation
+  double secondsPerByte = 0; // of messages between stages
+};
+
+// Divides the ops of `step`, which computes losses, into `stages` ranges in their order, and puts a
+// graph.transfer on each value that passes from one to the next. Values that depend on no
+// parameter, or on parameters alone, are not passed: each stage computes those that it reads. Fails
+// with a diagnostic if the step has too few ops.
+mlir::LogicalResult cutIntoStages(mlir::func::FuncOp step, int64_t stages, const CutCosts &costs);
+
+} // namespace cleave::stage

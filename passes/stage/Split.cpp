@@ -1,0 +1,269 @@
+// First the stage of each op is found, then what each stage needs, and which values are passed; then
+// each stage's module is a clone that loses the rest. See Split.h.
+#include "passes/stage/Split.h"
+
+#include "dialects/graph/Build.h"
+#include "dialects/graph/Messages.h"
+#include "dialects/graph/SignatureEdit.h"
+#include "dialects/graph/Transfer.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+#include <map>
+#include <set>
+
+using namespace mlir;
+
+namespace cleave::stage {
+
+namespace {
+
+// The homes of values that every stage computes for itself: those that depend on no stage's values,
+// and those that depend on values of several stages.
+constexpr int64_t kAnywhere = -1, kShared = -2;
+
+// A value on its way between two stages. Its name is that of the message.
+struct Message {
+  Value value;  // at the sender
+  Value result; // at the receiver: `value`, or the transfer of it
+  int64_t from = 0, to = 0;
+  graph::Passed passed = graph::Passed::Update;
+
+  std::string name(size_t number) const {
+    return "stage" + std::to_string(from) + "-" + std::to_string(to) + "." +
+           std::to_string(number);
+  }
+};
+
+class Splitter {
+public:
+  Splitter(func::FuncOp step, int64_t stages)
+      : step_(step), body_(step.getBody().front()), needed_(stages), results_(stages) {}
+
+  LogicalResult analyze() {
+    findHomes();
+    splitSums();
+    repeated_ = graph::perMicroBatch(step_);
+    for (unsigned i = 0; i < step_.getNumResults(); ++i)
+      if (failed(needResult(i)))
+        return failure();
+    return needReplaced();
+  }
+
+  OwningOpRef<ModuleOp> stage(int64_t stage) {
+    auto module = step_->getParentOfType<ModuleOp>();
+    IRMapping map;
+    OwningOpRef<ModuleOp> clone(cast<ModuleOp>(module->clone(map)));
+    graph::setStage(*clone, {stage, count()});
+    func::FuncOp step = graph::stepOf(*clone);
+    graph::SignatureEdit edit(step);
+    addMessages(stage, map, step, edit);
+    edit.commit();
+    dropResults(stage, step);
+    for (Operation &op : llvm::reverse(body_.without_terminator()))
+      if (!needed_[stage].contains(&op) || isa<graph::TransferOp>(op))
+        map.lookup(&op)->erase();
+    dropArguments(step);
+    return clone;
+  }
+
+private:
+  int64_t homeOf(Value value) const {
+    auto it = homes_.find(value);
+    return it == homes_.end() ? kAnywhere : it->second;
+  }
+
+  void findHome(Operation *op) {
+    int64_t home = kAnywhere;
+    if (auto transfer = dyn_cast<graph::TransferOp>(op))
+      home = static_cast<int64_t>(transfer.getTo());
+    else
+      for (Value operand : op->getOperands())
+        if (int64_t other = homeOf(operand); other != kAnywhere)
+          home = home == kAnywhere || home == other ? other : kShared;
+    for (Value result : op->getResults())
+      homes_[result] = home;
+  }
+
+  void findHomes() {
+    for (Operation &op : body_.without_terminator())
+      findHome(&op);
+  }
+
+  // Turns accumulate(a + b), where a and b are of different stages, to accumulate(a) +
+  // accumulate(b).
+  void splitSums() {
+    for (auto sum : llvm::make_early_inc_range(body_.getOps<graph::AccumulateOp>())) {
+      auto add = sum.getOperand().getDefiningOp<graph::AddOp>();
+      if (!add || homeOf(add.getResult()) != kShared)
+        continue;
+      OpBuilder b(sum);
+      SmallVector<Value> parts;
+      for (Value operand : add->getOperands()) {
+        parts.push_back(
+            graph::AccumulateOp::create(b, sum.getLoc(), operand, sum.getCount()).getResult());
+        findHome(parts.back().getDefiningOp());
+      }
+      Value whole = graph::AddOp::create(b, sum.getLoc(), parts[0], parts[1]);
+      findHome(whole.getDefiningOp());
+      sum.replaceAllUsesWith(whole);
+      sum.erase();
+      if (add->use_empty())
+        add->erase();
+    }
+  }
+
+  LogicalResult needResult(unsigned i) {
+    Value value = body_.getTerminator()->getOperand(i);
+    if (graph::aliasOf(step_, i))
+      return homeOf(value) < 0 ? success() : needResultAt(homeOf(value), i);
+    for (int64_t stage = 0; stage < count(); ++stage)
+      if (failed(needResultAt(stage, i)))
+        return failure();
+    return success();
+  }
+
+  // Lets every stage that reads a parameter or state replace it, too; the first stage replaces those
+  // that none reads.
+  LogicalResult needReplaced() {
+    for (bool isChanged = true; isChanged;) {
+      isChanged = false;
+      for (unsigned i = 0; i < step_.getNumResults(); ++i) {
+        const std::optional<unsigned> argument = graph::aliasOf(step_, i);
+        if (!argument)
+          continue;
+        bool isReplaced = false;
+        for (int64_t stage = 0; stage < count(); ++stage) {
+          if (arguments_.contains({stage, *argument}) && !results_[stage].contains(i)) {
+            if (failed(needResultAt(stage, i)))
+              return failure();
+            isChanged = true;
+          }
+          isReplaced |= results_[stage].contains(i);
+        }
+        if (!isReplaced && failed(needResultAt(0, i)))
+          return failure();
+      }
+    }
+    return success();
+  }
+
+  LogicalResult needResultAt(int64_t stage, unsigned i) {
+    results_[stage].insert(i);
+    if (const std::optional<unsigned> argument = graph::aliasOf(step_, i))
+      arguments_.insert({stage, *argument});
+    return need(stage, body_.getTerminator()->getOperand(i));
+  }
+
+  // Marks what `stage` computes and receives so that it has the value.
+  LogicalResult need(int64_t stage, Value value) {
+    SmallVector<std::pair<int64_t, Value>> work = {{stage, value}};
+    while (!work.empty()) {
+      auto [at, read] = work.pop_back_val();
+      Operation *op = read.getDefiningOp();
+      if (!op) {
+        arguments_.insert({at, cast<BlockArgument>(read).getArgNumber()});
+        continue;
+      }
+      const int64_t home = homeOf(read);
+      if (home >= 0 && home != at) {
+        if (!received_.insert({at, read}).second)
+          continue;
+        if (repeated_.contains(op) && !isa<graph::AccumulateOp>(op))
+          return op->emitOpError("belongs to stage ")
+                 << home << ", and stage " << at
+                 << " reads its result in every micro-batch without a graph.transfer between them";
+        messages_.push_back({read, read, home, at, graph::Passed::Update});
+        work.push_back({home, read});
+        continue;
+      }
+      if (!needed_[at].insert(op).second)
+        continue;
+      if (auto transfer = dyn_cast<graph::TransferOp>(op)) {
+        const auto from = static_cast<int64_t>(transfer.getFrom());
+        messages_.push_back({transfer.getOperand(), read, from, at,
+                             from < at ? graph::Passed::Forward : graph::Passed::Backward});
+        work.push_back({from, transfer.getOperand()});
+        continue;
+      }
+      for (Value operand : op->getOperands())
+        work.push_back({at, operand});
+    }
+    return success();
+  }
+
+  void addMessages(int64_t stage, IRMapping &map, func::FuncOp step,
+                   graph::SignatureEdit &edit) const {
+    Builder b(step.getContext());
+    auto attributes = [&](const Message &message, int64_t peer) {
+      return std::pair(b.getStringAttr(graph::nameOf(message.passed)), b.getI64IntegerAttr(peer));
+    };
+    for (auto [number, message] : llvm::enumerate(messages_)) {
+      if (message.to != stage)
+        continue;
+      BlockArgument argument =
+          edit.addArgument(message.result.getType(), message.name(number), Role::Received);
+      auto [passed, peer] = attributes(message, message.from);
+      edit.setArgAttr(argument.getArgNumber(), graph::kMessage, passed);
+      edit.setArgAttr(argument.getArgNumber(), graph::kPeer, peer);
+      map.lookup(message.result).replaceAllUsesWith(argument);
+      map.map(message.result, argument);
+    }
+    edit.commit();
+    for (auto [number, message] : llvm::enumerate(messages_)) {
+      if (message.from != stage)
+        continue;
+      auto [passed, peer] = attributes(message, message.to);
+      edit.addResult(map.lookup(message.value), message.name(number), Role::Sent);
+      edit.commit();
+      const unsigned last = step.getNumResults() - 1;
+      step.setResultAttr(last, graph::kMessage, passed);
+      step.setResultAttr(last, graph::kPeer, peer);
+    }
+  }
+
+  void dropResults(int64_t stage, func::FuncOp step) {
+    llvm::BitVector dropped(step.getNumResults());
+    for (unsigned i = 0; i < step_.getNumResults(); ++i)
+      dropped[i] = !results_[stage].contains(i);
+    graph::eraseResults(step, dropped);
+  }
+
+  // Erases the arguments that are neither read nor replaced.
+  static void dropArguments(func::FuncOp step) {
+    llvm::BitVector dropped(step.getNumArguments());
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      dropped[i] = step.getArgument(i).use_empty();
+    for (unsigned i = 0; i < step.getNumResults(); ++i)
+      if (std::optional<unsigned> argument = graph::aliasOf(step, i))
+        dropped[*argument] = false;
+    graph::eraseArguments(step, dropped);
+  }
+
+  int64_t count() const { return static_cast<int64_t>(needed_.size()); }
+
+  func::FuncOp step_;
+  Block &body_;
+  llvm::DenseMap<Value, int64_t> homes_;
+  llvm::DenseSet<Operation *> repeated_;
+  std::vector<llvm::DenseSet<Operation *>> needed_; // by stage
+  std::vector<std::set<unsigned>> results_;         // by stage: results of the whole step
+  std::set<std::pair<int64_t, unsigned>> arguments_; // (stage, argument of the whole step)
+  llvm::DenseSet<std::pair<int64_t, Value>> received_;
+  std::vector<Message> messages_;
+};
+
+} // namespace
+
+FailureOr<std::vector<OwningOpRef<ModuleOp>>> splitIntoStages(ModuleOp module, int64_t stages) {
+  Splitter splitter(graph::stepOf(module), stages);
+  if (failed(splitter.analyze()))
+    return failure();
+  std::vector<OwningOpRef<ModuleOp>> modules;
+  for (int64_t stage = 0; stage < stages; ++stage)
+    modules.push_back(splitter.stage(stage));
+  return modules;
+}
+
+} // namespace cleave::stage
