@@ -19,6 +19,33 @@ namespace cleave::artifact {
 
 namespace {
 
+void exportTensor(program::TensorOp tensor, plan::Tensor *out) {
+  out->set_name(tensor.getName().str());
+  auto type = cast<RankedTensorType>(tensor.getType());
+  out->set_dtype(dtypeOf(type.getElementType()));
+  out->mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
+  out->set_role(toFile(tensor.getRole()));
+  for (Attribute dim : tensor.getDims()) {
+    plan::DimSharding *sharding = out->add_sharding();
+    for (Attribute axis : cast<ArrayAttr>(dim))
+      sharding->add_axes(static_cast<uint32_t>(cast<IntegerAttr>(axis).getInt()));
+  }
+  if (tensor.getParameter())
+    out->set_parameter(tensor.getParameter()->str());
+  if (tensor.getVocabulary())
+    out->set_vocabulary(static_cast<int64_t>(*tensor.getVocabulary()));
+  if (tensor.getLowest())
+    out->set_lowest(static_cast<int64_t>(*tensor.getLowest()));
+  if (tensor.getIgnored())
+    out->set_ignored(static_cast<int64_t>(*tensor.getIgnored()));
+  if (tensor.getLabel())
+    out->set_is_label(true);
+  if (tensor.getAllOf())
+    out->set_all_of(tensor.getAllOf()->str());
+  if (tensor.getOrigin())
+    *out->mutable_source() = sourceOf(*tensor.getOrigin());
+}
+
 class Exporter {
 public:
   Exporter(ModuleOp module, plan::Plan &plan, bool isComplete)
@@ -27,7 +54,7 @@ public:
   Status run() {
     addMesh();
     for (auto tensor : module_.getOps<program::TensorOp>())
-      addTensor(tensor);
+      exportTensor(tensor, plan_.add_tensors());
     auto programs = module_.getOps<program::ProgramOp>();
     if (programs.empty())
       return Status::defect("the module holds no program to write to a plan");
@@ -50,34 +77,6 @@ private:
   void addMesh() {
     if (mesh::MeshAttr attr = mesh::meshOf(module_))
       setMesh(mesh::toMesh(attr), plan_);
-  }
-
-  void addTensor(program::TensorOp tensor) {
-    plan::Tensor *out = plan_.add_tensors();
-    out->set_name(tensor.getName().str());
-    auto type = cast<RankedTensorType>(tensor.getType());
-    out->set_dtype(dtypeOf(type.getElementType()));
-    out->mutable_shape()->Assign(type.getShape().begin(), type.getShape().end());
-    out->set_role(toFile(tensor.getRole()));
-    for (Attribute dim : tensor.getDims()) {
-      plan::DimSharding *sharding = out->add_sharding();
-      for (Attribute axis : cast<ArrayAttr>(dim))
-        sharding->add_axes(static_cast<uint32_t>(cast<IntegerAttr>(axis).getInt()));
-    }
-    if (tensor.getParameter())
-      out->set_parameter(tensor.getParameter()->str());
-    if (tensor.getVocabulary())
-      out->set_vocabulary(static_cast<int64_t>(*tensor.getVocabulary()));
-    if (tensor.getLowest())
-      out->set_lowest(static_cast<int64_t>(*tensor.getLowest()));
-    if (tensor.getIgnored())
-      out->set_ignored(static_cast<int64_t>(*tensor.getIgnored()));
-    if (tensor.getLabel())
-      out->set_is_label(true);
-    if (tensor.getAllOf())
-      out->set_all_of(tensor.getAllOf()->str());
-    if (tensor.getOrigin())
-      *out->mutable_source() = sourceOf(*tensor.getOrigin());
   }
 
   // Adds the kernels that the program launches.

@@ -75,6 +75,15 @@ void setSchedule(ModuleOp module, ArrayRef<ScheduledAction> schedule) {
   module->setAttr(kSchedule, DenseI64ArrayAttr::get(module.getContext(), numbers));
 }
 
+int64_t microBatchesOf(func::FuncOp step) {
+  int64_t count = 1;
+  for (auto accumulate : step.getBody().front().getOps<AccumulateOp>())
+    count = std::max(count, static_cast<int64_t>(accumulate.getCount()));
+  for (const ScheduledAction &each : scheduleOf(step->getParentOfType<ModuleOp>()))
+    count = std::max(count, each.microBatch + 1);
+  return count;
+}
+
 // The ops of `repeated` on which forward messages, losses, or states that a micro-batch replaces
 // depend.
 static llvm::DenseSet<Operation *> forwardOps(func::FuncOp step,
@@ -110,11 +119,11 @@ llvm::DenseMap<Operation *, StagePart> partsOf(func::FuncOp step) {
         llvm::any_of(op.getOperands(), [&](Value operand) { return late.contains(operand); });
     if (isLate)
       late.insert(op.result_begin(), op.result_end());
-    parts[&op] = repeated.contains(&op)
-                     ? !isInPipeline || forward.contains(&op) ? StagePart::Forward
-                                                                : StagePart::Backward
-                 : isInPipeline && !isLate ? StagePart::Reduce
-                                             : StagePart::Update;
+    parts[&op] =
+        repeated.contains(&op)
+            ? !isInPipeline || forward.contains(&op) ? StagePart::Forward : StagePart::Backward
+        : isInPipeline && !isLate ? StagePart::Reduce
+                                  : StagePart::Update;
   }
   return parts;
 }

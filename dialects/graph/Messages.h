@@ -65,6 +65,10 @@ inline constexpr llvm::StringLiteral kSchedule = "graph.schedule";
 std::vector<ScheduledAction> scheduleOf(mlir::ModuleOp module);
 void setSchedule(mlir::ModuleOp module, llvm::ArrayRef<ScheduledAction> schedule);
 
+// The micro-batches of a step: those that its accumulate ops count, or that the schedule of a stage
+// runs; 1 if it has neither.
+int64_t microBatchesOf(mlir::func::FuncOp step);
+
 // The parts of a step, in the order in which they run. A step that is not a stage has Forward, for
 // all that runs once per micro-batch, and Update.
 enum class StagePart {

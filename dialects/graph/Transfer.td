@@ -1,4 +1,5 @@
-// Transfer: the border between two pipeline stages. Not included by GraphOps.td, because few files need this op.
+// Transfer: the border between two pipeline stages. Not included by GraphOps.td, because few files
+// need this op.
 
 #ifndef CLEAVE_GRAPH_TRANSFER
 #define CLEAVE_GRAPH_TRANSFER

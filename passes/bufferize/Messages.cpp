@@ -58,8 +58,8 @@ void StepLowering::addMicroSegments() {
 }
 
 int64_t StepLowering::stageAxis() const {
-  auto at = llvm::find_if(mesh_.axes,
-                          [](const MeshAxis &axis) { return axis.name == mesh::kStages; });
+  auto at =
+      llvm::find_if(mesh_.axes, [](const MeshAxis &axis) { return axis.name == mesh::kStages; });
   return at == mesh_.axes.end() ? 0 : at - mesh_.axes.begin(); // not known before ranks are
 }
 

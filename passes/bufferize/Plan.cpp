@@ -9,12 +9,11 @@ using namespace mlir;
 namespace cleave::bufferize {
 
 LogicalResult StepLowering::readOrder() {
+  microBatches_ = graph::microBatchesOf(step_);
   repeated_ = graph::perMicroBatch(step_);
   parts_ = graph::partsOf(step_);
   isStage_ = graph::isStage(step_);
   for (Operation &op : step_.getBody().front()) {
-    if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
-      microBatches_ = std::max<int64_t>(microBatches_, accumulate.getCount());
     const bool isLast = &op == step_.getBody().front().getTerminator();
     if (isLast)
       parts_[&op] = graph::StagePart::Update;

@@ -31,9 +31,8 @@ LogicalResult StepLowering::run() {
   addSegments();
   if (failed(addArguments()))
     return failure();
-  const bool isSplit = llvm::any_of(mesh_.axes, [](const MeshAxis &axis) {
-    return axis.size > 1 && axis.name != mesh::kStages;
-  });
+  const bool isSplit = llvm::any_of(
+      mesh_.axes, [](const MeshAxis &axis) { return axis.size > 1 && axis.name != mesh::kStages; });
   if (isSplit)
     coordinates();
   planDestinations();

@@ -1,6 +1,7 @@
 // Runs, times and dumps the phases, and writes the output.
 #include "passes/driver/Compile.h"
 
+#include "dialects/graph/Messages.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Device.h"
@@ -8,8 +9,8 @@
 #include "passes/driver/IrFile.h"
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
-#include "passes/driver/Stages.h"
 #include "passes/driver/Record.h"
+#include "passes/driver/Stages.h"
 #include "runtime/artifact/Artifact.h"
 
 #include "mlir/IR/Verifier.h"
@@ -47,7 +48,13 @@ Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
 }
 Compilation::~Compilation() = default;
 
-std::string Unit::name() const { return kind == plan::Program::STEP ? "step" : "evaluation"; }
+std::string Unit::name() const {
+  if (kind == plan::Program::EVALUATION)
+    return "evaluation";
+  func::FuncOp step = module ? graph::stepOf(*module) : func::FuncOp();
+  std::optional<graph::Stage> stage = step ? graph::stageOf(step) : std::nullopt;
+  return stage ? concat("stage ", stage->index) : "step";
+}
 
 ModuleOp Compilation::module() const {
   return units.empty() ? ModuleOp() : ModuleOp(units.front().module.get());

@@ -39,7 +39,7 @@ struct Unit {
   plan::Program::Kind kind;
   mlir::OwningOpRef<mlir::ModuleOp> module; // what the last phase left
 
-  // `step`, `evaluation`
+  // `step`, `evaluation`; of a pipeline `stage 0`, …
   std::string name() const;
 };
 
@@ -55,14 +55,14 @@ struct Compilation {
   std::vector<Unit> units;
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
-  planner::Plan decided;         // the planner's decisions
+  planner::Plan decided;           // the planner's decisions
   std::vector<int64_t> stagePeaks; // planned bytes by stage; empty without --stages
-  uint64_t arenaBytes = 0;       // size of one rank's arena
-  uint64_t peakBytes = 0;        // most bytes of it in use at one time
-  plan::Plan plan;               // the plan file
-  std::vector<Remark> remarks;   // in the order in which they arose
-  std::vector<PhaseTime> times;  // one entry per run of a phase
-  std::vector<Variant> variants; // --what-if
+  uint64_t arenaBytes = 0;         // size of one rank's arena
+  uint64_t peakBytes = 0;          // most bytes of it in use at one time
+  plan::Plan plan;                 // the plan file
+  std::vector<Remark> remarks;     // in the order in which they arose
+  std::vector<PhaseTime> times;    // one entry per run of a phase
+  std::vector<Variant> variants;   // --what-if
 
   // The module of the step; null before `import`.
   mlir::ModuleOp module() const;

@@ -29,6 +29,16 @@ bool communicates(const plan::Program &program) {
   });
 }
 
+// Whether ranks run different programs, whose orders have to agree.
+bool passesMessages(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa<program::SendOp, program::RecvOp>(op) ? WalkResult::interrupt()
+                                                         : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 // A program with the bytes of its buffers; those of buffers that are live all the time are added up
 // instead.
 struct Timed {
@@ -92,25 +102,25 @@ int64_t placedBytes(ModuleOp module) {
 
 } // namespace
 
-Result<int64_t> hideTransfers(ModuleOp module, const cluster::Cluster &cluster,
-                              const planner::Budget &budget) {
-  if (!program::isForGpus(module))
-    return 0;
+Result<std::vector<int64_t>> hideTransfers(ModuleOp module, const cluster::Cluster &cluster,
+                                           const planner::Budget &budget) {
+  std::vector<int64_t> added(llvm::range_size(module.getOps<program::ProgramOp>()), 0);
+  if (!program::isForGpus(module) || passesMessages(module))
+    return added;
   CLEAVE_TRY_ASSIGN(plan::Plan outline, artifact::exportOutline(module));
   if (llvm::none_of(outline.programs(), communicates))
-    return 0;
+    return added;
   mesh::MeshAttr mesh = mesh::meshOf(module);
   predictInstructions(outline, cluster, mesh ? mesh::toMesh(mesh) : Mesh(),
                       attentionKernels(module));
   std::vector<std::pair<program::ProgramOp, Order>> changed;
-  int64_t added = 0;
-  for (auto [op, predicted] : llvm::zip(module.getOps<program::ProgramOp>(), outline.programs())) {
+  for (auto [op, predicted, grown] :
+       llvm::zip(module.getOps<program::ProgramOp>(), outline.programs(), added)) {
     const Timed given = timed(op, predicted);
     Order order = orderOf(given, budget);
     if (std::ranges::is_sorted(order))
       continue;
-    if (op.getKind() == program::Kind::Step)
-      added = peakOf(reordered(given.program, order)) - peakOf(given.program);
+    grown = peakOf(reordered(given.program, order)) - peakOf(given.program);
     reorder(op, order);
     changed.push_back({op, std::move(order)});
   }
@@ -118,7 +128,7 @@ Result<int64_t> hideTransfers(ModuleOp module, const cluster::Cluster &cluster,
     return added;
   for (auto &[op, order] : changed)
     reorder(op, inverse(order));
-  return 0;
+  return std::vector<int64_t>(added.size(), 0);
 }
 
 } // namespace cleave::driver

@@ -8,6 +8,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <cstdint>
+#include <vector>
+
 namespace cleave::driver {
 
 // Reorders the programs of a module whose instructions are in queues and whose buffers have no
@@ -15,8 +18,10 @@ namespace cleave::driver {
 // the mesh's ranks see it (cluster::forRanks). Buffers may be live for longer, as far as the budget
 // permits; if the placed buffers do not fit it, all stays as it was.
 //
-// Returns the bytes by which the step's peak grows.
-Result<int64_t> hideTransfers(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                              const planner::Budget &budget);
+// Programs of stages that pass messages keep their order, which all of them agree on.
+//
+// Returns the bytes by which the peak of each program grows.
+Result<std::vector<int64_t>> hideTransfers(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                                           const planner::Budget &budget);
 
 } // namespace cleave::driver

@@ -322,8 +322,11 @@ static Status scheduled(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
-  CLEAVE_TRY_ASSIGN(const int64_t added, hideTransfers(c.module(), shared, c.decided.budget));
-  c.decided.peakBytes += added;
+  CLEAVE_TRY_ASSIGN(const std::vector<int64_t> added,
+                    hideTransfers(c.module(), shared, c.decided.budget));
+  c.decided.peakBytes += added.front();
+  for (auto [peak, bytes] : llvm::zip(c.stagePeaks, added))
+    peak += bytes;
   return Status::ok();
 }
 

@@ -28,10 +28,14 @@ Status checkStages(const CompileOptions &options) {
   if (!options.train)
     return Status::userError("--stages is given without --train: only training steps have stages");
   const std::pair<const char *, bool> given[] = {
-      {"--eval", options.evaluate},         {"--ranks least", options.leastRanks},
-      {"--memory least", options.leastMemory}, {"--what-if", options.whatIf},
-      {"--pareto", !options.pareto.empty()}, {"--problem", !options.problem.empty()},
-      {"--solution", !options.solution.empty()}, {"--start-from", !options.startFrom.empty()},
+      {"--eval", options.evaluate},
+      {"--ranks least", options.leastRanks},
+      {"--memory least", options.leastMemory},
+      {"--what-if", options.whatIf},
+      {"--pareto", !options.pareto.empty()},
+      {"--problem", !options.problem.empty()},
+      {"--solution", !options.solution.empty()},
+      {"--start-from", !options.startFrom.empty()},
       {"--micro-batch auto", options.microBatch == "auto"}};
   for (auto [name, isGiven] : given)
     if (isGiven)
@@ -57,8 +61,8 @@ Status splitStages(Compilation &c) {
   auto modules = stage::splitIntoStages(c.module(), c.options.stages);
   if (failed(modules))
     return Status::userError(diagnostics.text()).withContext("--stages");
-  const auto schedules = stage::withMessages(
-      stage::oneForwardOneBackward(c.options.stages, c.options.accumulate));
+  const auto schedules =
+      stage::withMessages(stage::oneForwardOneBackward(c.options.stages, c.options.accumulate));
   c.units.clear();
   for (auto [module, schedule] : llvm::zip_equal(*modules, schedules)) {
     graph::setSchedule(*module, schedule);
@@ -85,10 +89,12 @@ Status planStages(Compilation &c) {
       slowest = std::move(*decided);
   }
   c.decided = std::move(slowest->plan);
-  c.remarks.push_back(
-      {"stages", concat(c.options.stages, " stages, one forward and one backward at a time; their "
-                        "ranks take ", peaks, "; seconds and bound of the planner are those of the "
-                        "slowest stage")});
+  c.remarks.push_back({"stages", concat(c.options.stages,
+                                        " stages, one forward and one backward at a time; their "
+                                        "ranks take ",
+                                        peaks,
+                                        "; seconds and bound of the planner are those of the "
+                                        "slowest stage")});
   plan::Plan described;
   CLEAVE_TRY(describePlan(c, slowest->model, described));
   recordDecisions(c.module(), described);

@@ -1,7 +1,7 @@
 // Stages: the stages of a pipeline as units of a compilation (--stages).
 //
-// The phase `train` puts borders into the step, `primitive` splits it into a unit per stage, each of
-// which is planned on its own ranks, and `scheduled` makes a program of each.
+// The phase `train` puts borders into the step, `primitive` splits it into a unit per stage, each
+// of which is planned on its own ranks, and `scheduled` makes a program of each.
 #pragma once
 
 #include "passes/driver/Compile.h"
@@ -22,8 +22,8 @@ Status splitStages(Compilation &c);
 // order of micro-batches takes less than that stage is busy.
 Status planStages(Compilation &c);
 
-// Makes the stages an axis of the mesh, the outermost one. Before this, the mesh of a unit is that of
-// the ranks of its stage.
+// Makes the stages an axis of the mesh, the outermost one. Before this, the mesh of a unit is that
+// of the ranks of its stage.
 void addStageAxis(Compilation &c);
 
 } // namespace cleave::driver

@@ -170,7 +170,7 @@ Value sourceOf(Value value) {
 
 Groups::Groups(func::FuncOp step) : isForGpus_(program::isForGpus(step)) {
   // In a step of one micro-batch all ops run once.
-  if (!step.getOps<graph::AccumulateOp>().empty())
+  if (graph::isStage(step) || !step.getOps<graph::AccumulateOp>().empty())
     parts_ = graph::partsOf(step);
   for (Operation &op : step.getBody().front()) {
     position_[&op] = static_cast<int>(ops_.size());
@@ -390,13 +390,20 @@ bool Groups::mayHoldBoth(int a, int b) const {
   return groups_[a].members.size() + groups_[b].members.size() <= kMostMembers;
 }
 
+graph::StagePart Groups::partOf(const Group &group) const {
+  graph::StagePart part = graph::StagePart::Forward;
+  for (int member : group.members)
+    part = std::max(part, parts_.lookup(ops_[member]));
+  return part;
+}
+
 bool Groups::tryMerge(int a, int b) {
   if (!mayHoldBoth(a, b) || isRefused(a, b))
     return false;
   const int into = std::min(a, b), from = std::max(a, b);
   refused_[{into, from}] = sizesOf(into, from);
   const int first = groups_[a].members.front(), second = groups_[b].members.front();
-  if (parts_.lookup(ops_[first]) != parts_.lookup(ops_[second]))
+  if (partOf(groups_[a]) != partOf(groups_[b]))
     return false;
   Group merged;
   llvm::append_range(merged.members, groups_[into].members);

@@ -96,6 +96,8 @@ public:
   llvm::SmallVector<int> computeOpsOf(const Group &group) const;
 
 private:
+  // The part of the step in which a group runs: the last one of those of its members.
+  graph::StagePart partOf(const Group &group) const;
   bool tryMerge(int a, int b);
   // Whether two groups have at most as many members as one may have.
   bool mayHoldBoth(int a, int b) const;
@@ -163,7 +165,7 @@ private:
   mutable size_t work_ = 0;
   // Whether groups obey the rules, by the identity of their ops and which of them are read outside.
   mutable std::unordered_map<std::string, bool> obeys_;
-  llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_; // per compute op, groups repeating it
+  llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_;  // per compute op, groups repeating it
   llvm::DenseMap<mlir::Operation *, graph::StagePart> parts_; // groups lie in one
   bool isForGpus_;
 };

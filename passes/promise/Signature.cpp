@@ -1,10 +1,10 @@
 // The signature of @step (dialects/graph/Step.h), from import to partitioned.
 //
 //  S1  The module holds one function, @step, with a body of one block.
-//  S2  Every argument has a graph.name and the graph.role input, label, parameter, state,
-//      constant, hyperparameter or received.
-//  S3  All inputs, labels and received values have different names, and so have all parameters and states, and all
-//      hyperparameters.
+//  S2  Every argument has a graph.name and the graph.role input, label, received, parameter, state,
+//      constant or hyperparameter.
+//  S3  All inputs, labels and received values have different names, and so have all parameters and
+//      states, and all hyperparameters.
 //  S4  Every parameter, state, constant and hyperparameter has a graph.source. The module of one in
 //      a file has a graph.model (dialects/graph/Provenance.h).
 //  S5  Every result has a graph.name and the graph.role output, loss, metric, sent,
@@ -18,8 +18,8 @@
 //  S9  A hyperparameter is a scalar in double precision, and its graph.source is one number.
 //  S10  An argument with a graph.all_of is an input or label and, along its first dim, a multiple
 //       of the input or label that it names.
-//  S11  Received arguments and sent results, and no others, are messages (dialects/graph/Messages.h)
-//       from or to another stage; the module is then a stage.
+//  S11  Received arguments and sent results, and no others, are messages from or to another stage
+//       (dialects/graph/Messages.h); the module is then a stage.
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/mesh/MeshDialect.h"

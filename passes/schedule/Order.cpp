@@ -193,9 +193,8 @@ void orderParts(func::FuncOp step) {
   Block &body = step.getBody().front();
   delayGathers(body);
   SmallVector<Operation *> ops = graph::opsOf(step);
-  llvm::stable_sort(ops, [&](Operation *a, Operation *b) {
-    return parts.lookup(a) < parts.lookup(b);
-  });
+  llvm::stable_sort(ops,
+                    [&](Operation *a, Operation *b) { return parts.lookup(a) < parts.lookup(b); });
   for (Operation *op : ops)
     op->moveBefore(body.getTerminator());
 }

@@ -152,14 +152,11 @@ class Interleaving {
 public:
   explicit Interleaving(const QueuedProgram &program) : program_(program) {
     int64_t count = 0;
-    runs_.resize(program.segments.size());
     for (const auto &segment : program.segments) {
       first_.push_back(count);
       count += static_cast<int64_t>(segment.size());
     }
     first_.push_back(count);
-    for (int64_t segment : program.schedule)
-      ++runs_[segment];
   }
 
   void extend(Lives &lives) {
@@ -172,7 +169,7 @@ public:
             segments.push_back(static_cast<int64_t>(s));
     for (size_t buffer = 0; buffer < readers.size(); ++buffer) {
       const std::vector<int64_t> &segments = readers[buffer];
-      if (segments.size() < 2 || runs_[segments[0]] < 2)
+      if (segments.size() < 2)
         continue;
       for (int64_t between : segmentsBetween(segments)) {
         lives.first[buffer] = std::min(lives.first[buffer], first_[between]);
@@ -202,7 +199,7 @@ private:
   }
 
   const QueuedProgram &program_;
-  std::vector<int64_t> first_, runs_; // by segment: its first instruction; how often it runs
+  std::vector<int64_t> first_; // by segment: its first instruction
   std::map<std::vector<int64_t>, std::set<int64_t>> known_;
 };
 

@@ -49,8 +49,8 @@ struct Lives {
 };
 
 // The lives of the buffers of a program without places: byte i stands for buffer number i. If a
-// buffer passes a value from one repeated segment to another, the segments that run in between are
-// within its life.
+// buffer passes a value from one segment to another, the segments that run in between are within
+// its life.
 Lives livesOf(const QueuedProgram &program, size_t buffers);
 
 } // namespace cleave::schedule

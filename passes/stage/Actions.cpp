@@ -52,14 +52,17 @@ public:
   }
 
 private:
-  // An action at the time at which it begins. At equal times, messages go first, by their sender.
+  // An action at the time at which it begins. At equal times, messages go first, those of backward
+  // parts before others, because they end a micro-batch.
   struct Timed {
     double seconds;
     bool isPart;
     int64_t sender;
     ScheduledAction action;
-    std::tuple<double, bool, int64_t, int64_t> key() const {
-      return {seconds, isPart, sender, action.microBatch};
+    std::tuple<double, bool, bool, int64_t, int64_t> key() const {
+      const bool isBackward =
+          action.action == Action::ReceiveBackward || action.action == Action::SendBackward;
+      return {seconds, isPart, !isBackward, sender, action.microBatch};
     }
   };
 
@@ -76,14 +79,21 @@ private:
         return false;
       begin = std::max(begin, sent->second);
       timed_[sender].push_back(
-          {begin, false, sender,
+          {begin,
+           false,
+           sender,
            {work.isBackward ? Action::SendBackward : Action::SendForward, work.microBatch}});
       timed_[stage].push_back(
-          {begin, false, sender,
+          {begin,
+           false,
+           sender,
            {work.isBackward ? Action::ReceiveBackward : Action::ReceiveForward, work.microBatch}});
     }
     timed_[stage].push_back(
-        {begin, true, stage, {work.isBackward ? Action::Backward : Action::Forward, work.microBatch}});
+        {begin,
+         true,
+         stage,
+         {work.isBackward ? Action::Backward : Action::Forward, work.microBatch}});
     free_[stage] = begin + (work.isBackward ? 2 : 1);
     ends_[{stage, work.isBackward, work.microBatch}] = free_[stage];
     ++next_[stage];
@@ -92,8 +102,8 @@ private:
 
   const PipelineOrder &order_;
   int64_t stages_;
-  std::vector<size_t> next_;  // by stage: the next part
-  std::vector<double> free_;  // by stage: when it ends its last part
+  std::vector<size_t> next_; // by stage: the next part
+  std::vector<double> free_; // by stage: when it ends its last part
   std::vector<std::vector<Timed>> timed_;
   std::map<std::tuple<int64_t, bool, int64_t>, double> ends_; // by stage and part
 };

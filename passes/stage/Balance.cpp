@@ -59,8 +59,8 @@ std::vector<int64_t> balancedCuts(const Chain &chain, int64_t stages) {
   for (int64_t s = 0; s < stages; ++s)
     for (size_t end = 1; end < places.size(); ++end)
       for (size_t begin = 0; begin < (s == 0 ? 1 : end); ++begin) {
-        const double own = until[places[end]] - until[places[begin]] + border(places[begin]) +
-                           border(places[end]);
+        const double own =
+            until[places[end]] - until[places[begin]] + border(places[begin]) + border(places[end]);
         Division division{own, border(places[begin]), begin};
         if (s > 0) {
           const Division &rest = best[s - 1][begin];

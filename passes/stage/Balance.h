@@ -8,7 +8,7 @@ namespace cleave::stage {
 
 // A list of ops in the order in which they run.
 struct Chain {
-  std::vector<double> seconds;   // by op
+  std::vector<double> seconds; // by op
   // By place between two ops: the seconds of passing the values that cross it. Place i lies before
   // op i; place 0 and the place after the last op are no borders.
   std::vector<double> crossing;

@@ -16,9 +16,7 @@ namespace {
 
 class Cutter {
 public:
-  explicit Cutter(func::FuncOp step) : step_(step), body_(step.getBody().front()) {
-    findPassed();
-  }
+  explicit Cutter(func::FuncOp step) : step_(step), body_(step.getBody().front()) { findPassed(); }
 
   // The ops whose results may be passed, in order.
   ArrayRef<Operation *> ops() const { return ops_; }
@@ -35,8 +33,7 @@ public:
         for (Operation *user : result.getUsers())
           last = std::max(last, number_.lookup(user));
         for (size_t place = i + 1; place <= last; ++place)
-          chain.crossing[place] +=
-              costs.secondsPerByte * static_cast<double>(bytes.value_or(0));
+          chain.crossing[place] += costs.secondsPerByte * static_cast<double>(bytes.value_or(0));
       }
     }
     return chain;

@@ -1,5 +1,5 @@
-// First the stage of each op is found, then what each stage needs, and which values are passed; then
-// each stage's module is a clone that loses the rest. See Split.h.
+// First the stage of each op is found, then what each stage needs, and which values are passed;
+// then each stage's module is a clone that loses the rest. See Split.h.
 #include "passes/stage/Split.h"
 
 #include "dialects/graph/Build.h"
@@ -31,8 +31,7 @@ struct Message {
   graph::Passed passed = graph::Passed::Update;
 
   std::string name(size_t number) const {
-    return "stage" + std::to_string(from) + "-" + std::to_string(to) + "." +
-           std::to_string(number);
+    return "stage" + std::to_string(from) + "-" + std::to_string(to) + "." + std::to_string(number);
   }
 };
 
@@ -124,8 +123,8 @@ private:
     return success();
   }
 
-  // Lets every stage that reads a parameter or state replace it, too; the first stage replaces those
-  // that none reads.
+  // Lets every stage that reads a parameter or state replace it, too; the first stage replaces
+  // those that none reads.
   LogicalResult needReplaced() {
     for (bool isChanged = true; isChanged;) {
       isChanged = false;
@@ -247,8 +246,8 @@ private:
   Block &body_;
   llvm::DenseMap<Value, int64_t> homes_;
   llvm::DenseSet<Operation *> repeated_;
-  std::vector<llvm::DenseSet<Operation *>> needed_; // by stage
-  std::vector<std::set<unsigned>> results_;         // by stage: results of the whole step
+  std::vector<llvm::DenseSet<Operation *>> needed_;  // by stage
+  std::vector<std::set<unsigned>> results_;          // by stage: results of the whole step
   std::set<std::pair<int64_t, unsigned>> arguments_; // (stage, argument of the whole step)
   llvm::DenseSet<std::pair<int64_t, Value>> received_;
   std::vector<Message> messages_;

@@ -1,6 +1,8 @@
 // See Programs.h.
 #include "runtime/artifact/Programs.h"
 
+#include "runtime/artifact/Mesh.h"
+
 #include <algorithm>
 
 namespace cleave::artifact {
@@ -36,6 +38,25 @@ std::vector<plan::Arena> arenasOf(const plan::Plan &plan, uint32_t rank) {
       arena.set_peak_bytes(std::max(arena.peak_bytes(), program.arenas(i).peak_bytes()));
     }
   return arenas;
+}
+
+static bool stores(const plan::Program &program, uint32_t tensor) {
+  return std::ranges::any_of(program.buffers(), [&](const plan::Buffer &buffer) {
+    return buffer.tensor() == int32_t(tensor);
+  });
+}
+
+uint32_t firstWithBlock(const plan::Plan &plan, uint32_t tensor, uint32_t rank) {
+  std::vector<uint32_t> others; // the axes that do not split the tensor
+  for (uint32_t axis = 0; axis < uint32_t(plan.mesh_size()); ++axis)
+    if (std::ranges::none_of(plan.tensors(int(tensor)).sharding(), [&](const auto &dim) {
+          return std::ranges::find(dim.axes(), axis) != dim.axes().end();
+        }))
+      others.push_back(axis);
+  for (uint32_t other : groupOf(plan, rank, others)) // ascending
+    if (stores(stepOf(plan, other), tensor))
+      return other;
+  return rank;
 }
 
 void setRanks(plan::Program &program, uint32_t count) {

@@ -21,6 +21,10 @@ bool hasEvaluation(const plan::Plan &plan);
 // The arenas of the rank: each as large as the largest one among its programs.
 std::vector<plan::Arena> arenasOf(const plan::Plan &plan, uint32_t rank);
 
+// The lowest rank whose step stores the block of this tensor that the step of `rank` stores: of
+// equal blocks, the one that checkpoints hold.
+uint32_t firstWithBlock(const plan::Plan &plan, uint32_t tensor, uint32_t rank);
+
 // Gives the program to the ranks [0, count).
 void setRanks(plan::Program &program, uint32_t count);
 

@@ -42,10 +42,6 @@ struct Progress {
   bool isFinite = true;
 };
 
-// Whether `rank` writes its slice of a tensor that is sharded on `axes` of the mesh: of the ranks
-// with equal slices, the one whose coordinates on all other axes are 0.
-bool ownsSlice(const std::vector<int64_t> &meshSizes, const std::vector<int> &axes, int rank);
-
 // Options of save().
 struct SaveOptions {
   std::string directory;

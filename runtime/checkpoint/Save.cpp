@@ -15,15 +15,6 @@ namespace cleave::checkpoint {
 
 namespace fs = std::filesystem;
 
-bool ownsSlice(const std::vector<int64_t> &meshSizes, const std::vector<int> &axes, int rank) {
-  std::vector<int64_t> position = meshCoordinates(meshSizes, rank);
-  for (size_t axis = 0; axis < meshSizes.size(); ++axis)
-    if (position[axis] != 0 &&
-        std::find(axes.begin(), axes.end(), static_cast<int>(axis)) == axes.end())
-      return false;
-  return true;
-}
-
 // The part of a slice inside the tensor, dense; in `storage` if the slice is padded or lies outside
 // this process's memory.
 static Result<data::ArrayView> unpadded(const Slice &slice, data::Block &block,

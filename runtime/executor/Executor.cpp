@@ -93,12 +93,14 @@ public:
   }
 
   Status setHyperparameter(const std::string &name, double value) override {
-    if (step_.staging)
-      return step_.staging->setHyperparameter(name, value);
+    if (std::ranges::none_of(hyperparametersOf(plan_),
+                             [&](const Hyperparameter &known) { return known.name == name; }))
+      return Status::defect("the plan has no hyperparameter '", name, "'");
     for (const plan::Buffer &buffer : program_.buffers())
       if (buffer.role() == plan::HYPERPARAMETER && plan_.tensors(buffer.tensor()).name() == name)
-        return device_->write(arenas_.address(buffer), &value, sizeof value); // an F64 scalar
-    return Status::defect("the program has no hyperparameter '", name, "'");
+        return step_.staging ? step_.staging->setHyperparameter(name, value)
+                             : device_->write(arenas_.address(buffer), &value, sizeof value); // F64
+    return Status::ok(); // other ranks read it
   }
 
   Status evaluate(int64_t batch) override {
@@ -159,9 +161,6 @@ public:
         continue;
       const plan::Tensor &tensor = plan_.tensors(buffer.tensor());
       artifact::RankBlock block = artifact::blockOf(plan_, tensor, rank_);
-      std::vector<int> axes;
-      for (const plan::DimSharding &dim : tensor.sharding())
-        axes.insert(axes.end(), dim.axes().begin(), dim.axes().end());
       slices.push_back(
           {.name = tensor.name(),
            .dtype = static_cast<DType>(tensor.dtype()),
@@ -170,7 +169,7 @@ public:
            .blockShape = block.shape,
            .data = arenas_.address(buffer),
            .read = readerOf(buffer),
-           .owned = checkpoint::ownsSlice(artifact::meshOf(plan_).sizes(), axes, int(rank_))});
+           .owned = artifact::firstWithBlock(plan_, uint32_t(buffer.tensor()), rank_) == rank_});
     }
     return slices;
   }

@@ -16,7 +16,7 @@
 
 #include <unordered_map>
 
-    using namespace mlir;
+using namespace mlir;
 
 namespace cleave::planner {
 
@@ -167,10 +167,7 @@ private:
   }
 
   void findRepeats() {
-    int64_t microBatches = 1;
-    for (Operation *op : graph::opsOf(step_))
-      if (auto accumulate = dyn_cast<graph::AccumulateOp>(op))
-        microBatches = accumulate.getCount();
+    const int64_t microBatches = graph::microBatchesOf(step_);
     llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step_);
     for (auto [i, op] : llvm::enumerate(graph::opsOf(step_)))
       model_.ops[i].repeats = repeated.contains(op) ? microBatches : 1;

@@ -363,7 +363,7 @@ def by_the_file(expected, found, case, read):
     try:
         model, limit = read(), expected.tolerance()
         if isinstance(model, forms.Runtime):
-            if model.has_other_buffers(reference.build(case)) or model.merges(reference.build(case), expected.trace.reached):
+            if model.has_other_buffers(reference.build(case)) or model.lacks_parameters(reference.build(case), expected.trace.reached):
                 return True
             loss = reference.first_loss(model, case)
             return apart(loss, expected.trace.losses[0]) > limit and apart(found.losses[0], loss) <= limit

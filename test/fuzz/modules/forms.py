@@ -139,11 +139,12 @@ class Runtime(torch.nn.Module):
         stored = self.stored()
         return any(not torch.equal(stored[name], buffer) for name, buffer in model.named_buffers() if name in stored and stored[name].shape == buffer.shape)
 
-    def merges(self, model, reached):
-        """Whether the file has one tensor for two of the parameters in `reached`, which are equal up to a transposition before the first step only."""
-        stored, found = self.stored(), [(name, value) for name, value in model.named_parameters() if name in reached]
+    def lacks_parameters(self, model, reached):
+        """Whether the file has fewer tensors than there are parameters in `reached` with certain values, up to transposition: the exporter has merged
+        parameters that are equal before the first step only, or computed with them."""
+        stored, parameters = self.stored().values(), [value for name, value in model.named_parameters() if name in reached]
         same = lambda a, b: torch.equal(a, b) or (a.ndim == b.ndim == 2 and torch.equal(a, b.T))
-        return any(name not in stored and any(other != name and same(value, one) for other, one in found) for name, value in found)
+        return any(sum(same(value, one) for one in stored) < sum(same(value, other) for other in parameters) for value in parameters)
 
     def stored(self):
         import onnx

@@ -24,7 +24,7 @@ func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"},
     -> (tensor<4x4xf32> {graph.name = "y", graph.role = "output"},
         tensor<4x4xf32> {graph.name = "w", graph.role = "parameter", graph.alias = 1 : i64}) {
   %0 = graph.dot_general %w, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
-  // expected-error @below {{runs once per micro-batch, but stands behind an op that runs once per step; order the step before}}
+  // expected-error @below {{stands behind an op of a later part of the step, which may run less often; order the step before}}
   %1 = graph.dot_general %x, %x batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
   return %1, %0 : tensor<4x4xf32>, tensor<4x4xf32>
 }
@@ -32,7 +32,7 @@ func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"},
 // -----
 
 // Roles that do not exist, or that an argument or result cannot have, are not guessed.
-// expected-error @below {{argument 'w' has the graph.role 'weight', expected input, label, parameter, state, constant or hyperparameter}}
+// expected-error @below {{argument 'w' has the graph.role 'weight', expected input, label, received, parameter, state, constant or hyperparameter}}
 func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "weight"})
     -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
   return %w : tensor<4xf32>
@@ -40,7 +40,7 @@ func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "weight"})
 
 // -----
 
-// expected-error @below {{argument 'w' has the graph.role 'loss', expected input, label, parameter, state, constant or hyperparameter}}
+// expected-error @below {{argument 'w' has the graph.role 'loss', expected input, label, received, parameter, state, constant or hyperparameter}}
 func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "loss"})
     -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
   return %w : tensor<4xf32>
@@ -48,7 +48,7 @@ func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "loss"})
 
 // -----
 
-// expected-error @below {{result 'y' has the graph.role '', expected output, loss, metric, parameter or state}}
+// expected-error @below {{result 'y' has the graph.role '', expected output, loss, metric, sent, parameter or state}}
 func.func @step(%w: tensor<4xf32> {graph.name = "w", graph.role = "constant"})
     -> (tensor<4xf32> {graph.name = "y"}) {
   return %w : tensor<4xf32>

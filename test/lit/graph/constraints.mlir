@@ -1155,3 +1155,21 @@ func.func @floats_of_eight_bits_are_no_elements(%x: tensor<4xf8E4M3FN>) {
   %0 = graph.exp %x : tensor<4xf8E4M3FN>
   return
 }
+
+// -----
+
+// graph.transfer (C1)
+func.func @a_transfer_keeps_the_type(%x: tensor<4xf32>) {
+  // expected-error @below {{requires the same type for all operands and results}}
+  %0 = "graph.transfer"(%x) <{from = 0 : i64, to = 1 : i64}> : (tensor<4xf32>) -> tensor<5xf32>
+  return
+}
+
+// -----
+
+// graph.transfer (C2)
+func.func @a_transfer_goes_to_another_stage(%x: tensor<4xf32>) {
+  // expected-error @below {{(C2) goes from stage 1 to stage 1, expected two different stages}}
+  %0 = graph.transfer %x from 1 to 1 : tensor<4xf32>
+  return
+}

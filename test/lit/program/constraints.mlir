@@ -239,3 +239,21 @@ program.program arena <64 bytes, peak 64> schedule [] {
   // expected-error @below {{expects parent op 'program.segment'}}
   program.collective all_reduce over [0] reduce 0 (%a) to (%a)
 }
+
+// -----
+
+// program.send (C1)
+program.program arena <64 bytes, peak 64> schedule [] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  // expected-error @below {{expects parent op 'program.segment'}}
+  program.send over 0 peer 1 (%a)
+}
+
+// -----
+
+// program.recv (C1)
+program.program arena <64 bytes, peak 64> schedule [] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  // expected-error @below {{expects parent op 'program.segment'}}
+  program.recv over 0 peer 1 (%a)
+}

@@ -26,6 +26,10 @@ program.program arena <192 bytes, peak 128> schedule [0, 0, 0, 1] {
     program.matmul %a <0 at 0 by [2, 1]>, %a <1 at 0 by [1, 2]> to %b <2 at 0 by [2, 1]> bias %a workspace %b batch [] m 2 n 2 k 2
     // CHECK-NEXT: program.collective all_reduce over [0] reduce 0(%{{.*}}) to(%{{.*}})
     program.collective all_reduce over [0] reduce 0 (%b) to (%b)
+    // CHECK-NEXT: program.send over 0 peer 1(%[[A]], %[[B]])
+    program.send over 0 peer 1 (%a, %b)
+    // CHECK-NEXT: program.recv over 0 peer 1(%[[B]])
+    program.recv over 0 peer 1 (%b)
     // CHECK-NEXT: program.copy %{{.*}} to %[[A]]
     program.copy %b to %a
     // CHECK-NEXT: program.fill %[[A]] with 1.0

@@ -23,7 +23,7 @@ module { func.func private @step() }
 
 // -----
 // S2: no role
-// expected-error @below {{import S2: argument 'x' has the graph.role '', expected input, label, parameter, state, constant or hyperparameter}}
+// expected-error @below {{import S2: argument 'x' has the graph.role '', expected input, label, received, parameter, state, constant or hyperparameter}}
 func.func @step(%x: tensor<4xf32> {graph.name = "x"}) { return }
 
 // -----

@@ -15,7 +15,7 @@ func.func @step(%x: tensor<4xf32> {graph.role = "input"}) { return }
 
 // -----
 // S2: an unknown role
-// expected-error @+1 {{import S2: argument 'x' has the graph.role 'weight', expected input, label, parameter, state, constant or hyperparameter}}
+// expected-error @+1 {{import S2: argument 'x' has the graph.role 'weight', expected input, label, received, parameter, state, constant or hyperparameter}}
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "weight"}) { return }
 
 // -----
@@ -56,7 +56,7 @@ func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
 
 // -----
 // S5: an unknown role
-// expected-error @+1 {{import S5: result 'y' has the graph.role 'input', expected output, loss, metric, parameter or state}}
+// expected-error @+1 {{import S5: result 'y' has the graph.role 'input', expected output, loss, metric, sent, parameter or state}}
 func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
     -> (tensor<4xf32> {graph.name = "y", graph.role = "input"}) {
   return %x : tensor<4xf32>
@@ -190,3 +190,20 @@ func.func @step(%y: tensor<3xi64> {graph.name = "y", graph.role = "label"},
 // expected-error @+1 {{import S3: two arguments have the name 'lr'}}
 func.func @step(%a: tensor<f64> {graph.name = "lr", graph.role = "hyperparameter", graph.source = {fill = 1.0 : f64}},
                 %b: tensor<f64> {graph.name = "lr", graph.role = "hyperparameter", graph.source = {fill = 1.0 : f64}}) { return }
+
+// -----
+// S11: a received value of a step that is not a stage
+// expected-error @+1 {{import S11: argument 'a' is not passed to or from another stage of a graph.stage}}
+func.func @step(%a: tensor<4xf32> {graph.name = "a", graph.role = "received", graph.message = "forward", graph.peer = 0 : i64}) { return }
+
+// -----
+// S11: a message from the stage itself
+module attributes {graph.stage = array<i64: 1, 2>} {
+// expected-error @+1 {{import S11: argument 'a' is not passed to or from another stage of a graph.stage}}
+func.func @step(%a: tensor<4xf32> {graph.name = "a", graph.role = "received", graph.message = "forward", graph.peer = 1 : i64}) { return }
+}
+
+// -----
+// S11: an input that is passed
+// expected-error @+1 {{import S11: argument 'x' has the attributes of a message, expected none}}
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input", graph.message = "forward", graph.peer = 0 : i64}) { return }

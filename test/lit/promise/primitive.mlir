@@ -72,3 +72,12 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
     return %0 : tensor<4xf32>
   }
 }
+
+// -----
+// P5: a border of stages
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "output"}) {
+  // expected-error @+1 {{primitive P5: graph.transfer is left, expected a message between two stages}}
+  %0 = graph.transfer %x from 0 to 1 : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -7,6 +7,7 @@
 #include "runtime/comm/local/LocalWorld.h"
 #include "runtime/data/Block.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <numeric>
@@ -34,6 +35,16 @@ struct Sharded {
   std::vector<int64_t> shape;
   std::vector<std::vector<int>> axes; // per dim
 };
+
+// Whether `rank` writes its slice of a tensor that is sharded on `axes` of the mesh: of the ranks
+// with equal slices, the one whose coordinates on all other axes are 0.
+inline bool ownsSlice(const std::vector<int64_t> &mesh, const std::vector<int> &axes, int rank) {
+  std::vector<int64_t> position = meshCoordinates(mesh, rank);
+  for (size_t axis = 0; axis < mesh.size(); ++axis)
+    if (position[axis] != 0 && std::ranges::find(axes, static_cast<int>(axis)) == axes.end())
+      return false;
+  return true;
+}
 
 inline float valueAt(const std::string &name, const std::vector<int64_t> &element, int64_t step) {
   int64_t value = static_cast<int64_t>(name.size()) * 1000 + step;

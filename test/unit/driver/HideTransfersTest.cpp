@@ -42,7 +42,7 @@ struct Step {
     auto added = driver::hideTransfers(c.module(), cluster, budget);
     INFO((added ? "" : added.status().message()));
     REQUIRE(added.isOk());
-    return *added;
+    return added->front();
   }
 
   // Names of the instructions in order.

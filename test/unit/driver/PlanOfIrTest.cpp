@@ -58,7 +58,7 @@ TEST_CASE("a tensor has the role of its argument") {
 
 TEST_CASE("an unknown role and IR without a mesh are the user's mistakes") {
   CHECK_THAT(planOf("weight").status().message(),
-             Contains("argument 'w' has the graph.role 'weight', expected input, label, "
+             Contains("argument 'w' has the graph.role 'weight', expected input, label, received, "
                       "parameter, state, constant or hyperparameter"));
   CHECK_THAT(planOf("parameter", "").status().message(), Contains("found no mesh"));
 }

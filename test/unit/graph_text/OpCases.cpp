@@ -381,6 +381,7 @@ std::vector<OpCase> lossesAndStructure() {
        "tensor<2x3xi64> -> "
        "tensor<f64>",
        "tensor<f64>", 0, 4},
+      {"%x: tensor<3x4xf64>", "%y = graph.transfer %x from 0 to 1 : tensor<3x4xf64>", kMatrix},
       {"%x: tensor<3x4xf64>", "%y = graph.accumulate %x count 2 : tensor<3x4xf64>", kMatrix},
   };
 }

@@ -75,6 +75,15 @@ TEST_CASE("the arenas of a rank are those of its largest program") {
   CHECK(arenas[0].peak_bytes() == plan.programs(0).arenas(0).peak_bytes());
 }
 
+TEST_CASE("of equal blocks, checkpoints hold that of the lowest rank that stores it") {
+  plan::Plan plan = twoPrograms();
+  const uint32_t x = 0, w = 1; // x is split over the ranks
+  CHECK(artifact::firstWithBlock(plan, x, 1) == 1);
+  CHECK(artifact::firstWithBlock(plan, w, 1) == 0);
+  plan.mutable_programs(0)->mutable_buffers(W)->set_tensor(-1);
+  CHECK(artifact::firstWithBlock(plan, w, 1) == 1);
+}
+
 TEST_CASE("a rank's programs are found by their kind") {
   plan::Plan plan = twoPrograms();
   CHECK(&artifact::stepOf(plan, 0) == &plan.programs(0));

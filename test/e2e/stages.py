@@ -1,0 +1,111 @@
+"""Stages of a pipeline train what one rank trains: losses and gradient norms are the same bits, except those of tied parameters, whose
+gradients are summed in another order; memory is as planned; checkpoints move between any two numbers of stages."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import cleave
+import fixture
+import zoo
+
+MICRO_BATCHES, BATCH, STEPS = 3, 2, 6
+_TEXT = {"hidden": 64, "heads": 4, "layers": 5, "vocab": 101}
+MODELS = {
+    "llama2-7b": ({**_TEXT, "kv-heads": 2, "ffn": 96}, 16),
+    "mixtral-8x7b": ({**_TEXT, "layers": 3, "hidden": 32, "kv-heads": 2, "ffn": 48}, 16),
+    "vit_b_16": ({"layers": 4, "hidden": 48, "heads": 3, "ffn": 96, "patch": 8, "image": 32, "classes": 10}, 0),
+    "unet": ({"layers": 2, "hidden": 8, "image": 32, "classes": 2}, 0),  # connections skip stages
+}
+TIED = {"gpt2": ({**_TEXT, "ffn": 128, "context": 16}, 16)}
+
+
+def write(name, sizes, folder):
+    """(model file, samples, options of cleave-compile)."""
+    zoo.MODELS[name] = sizes
+    zoo.BATCH = BATCH
+    options, model = zoo.options(name), zoo.write_model(name, folder)
+    zoo.BATCH = BATCH * MICRO_BATCHES  # of a whole step
+    return model, zoo.write_samples(name, folder, STEPS), [*options, "--accumulate", MICRO_BATCHES, "--clip-norm", 1]
+
+
+class Stages(fixture.Plans):
+    def plan(self, name, model, options, stages):
+        return self.compile(f"{name}-{stages}", model, *options, "--stages", stages, ranks=stages)
+
+    def numbers(self, plan, samples, *options, steps=STEPS):
+        log = plan.with_suffix(".jsonl")
+        log.unlink(missing_ok=True)
+        found, ranks = cleave.train(plan, samples, steps, log, *options)
+        for rank in ranks:
+            self.assertEqual(rank["planned_bytes"], rank["allocated_bytes"])
+        return [(step["loss"], step["grad_norm"]) for step in found]
+
+    def test_losses_and_gradient_norms_are_the_same_bits_on_any_number_of_stages(self):
+        for name, sizes in MODELS.items():
+            model, samples, options = write(name, sizes, self.folder)
+            wanted = self.numbers(self.plan(name, model, options, 1), samples)
+            for stages in (2, 4):
+                with self.subTest(model=name, stages=stages):
+                    self.assertEqual(self.numbers(self.plan(name, model, options, stages), samples), wanted)
+
+    def test_tied_parameters_are_updated_alike_by_the_stages_that_read_them(self):
+        for name, sizes in TIED.items():
+            model, samples, options = write(name, sizes, self.folder)
+            wanted = self.numbers(self.plan(name, model, options, 1), samples)
+            for stages in (2, 3):
+                found = self.numbers(self.plan(name, model, options, stages), samples)
+                for a, b in zip(found, wanted):
+                    self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-5)
+
+    def test_types_recomputation_and_one_micro_batch(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        for more, tolerance in ((["--pin", "full-recompute"], 0), (["--ema", "0.9"], 0), (["--dtype", "bf16"], 2e-3), (["--dtype", "f16"], 2e-3)):
+            wanted = self.numbers(self.compile("whole", model, *options, *more), samples)
+            found = self.numbers(self.compile("stages", model, *options, *more, "--stages", 2, ranks=2), samples)
+            for a, b in zip(found, wanted):
+                self.assertLessEqual(max(abs(x - y) / abs(y) for x, y in zip(a, b)), tolerance, more)
+        options = options[: options.index("--accumulate")]
+        self.assertEqual(self.numbers(self.compile("stages", model, *options, "--stages", 2, ranks=2), samples),
+                         self.numbers(self.compile("whole", model, *options), samples))
+
+    def test_a_checkpoint_is_resumed_on_any_number_of_stages(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        plans = {stages: self.plan("resumed", model, options, stages) for stages in (1, 2, 4)}
+        wanted = self.numbers(plans[1], samples)
+        for before in plans:
+            saved = self.folder / f"saved-{before}"
+            self.numbers(plans[before], samples, "--save", saved, steps=3)
+            for after in plans:
+                self.assertEqual(self.numbers(plans[after], samples, "--resume", saved), wanted[3:], (before, after))
+
+    def test_training_goes_on_after_a_rank_was_killed(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        plan = self.plan("killed", model, options, 2)
+        saved = self.folder / "killed"
+        command = [cleave.BIN / "cleave-run", plan, "--data", samples, "--steps", "100000", "--threads", "1", "--save", saved, "--save-every", "2", "-q"]
+        with subprocess.Popen([*map(str, command)], start_new_session=True, stderr=subprocess.DEVNULL) as job:
+            while job.poll() is None and not (saved / "step-00000002").exists():
+                time.sleep(0.005)
+            self.assertIsNone(job.poll())
+            os.killpg(job.pid, signal.SIGKILL)
+        last = max(int(path.name.removeprefix("step-")) for path in saved.glob("step-*"))
+        wanted = self.numbers(plan, samples, steps=last + 3)
+        self.assertEqual(self.numbers(plan, samples, "--resume", saved, steps=last + 3), wanted[last:])
+
+    def test_what_stages_cannot_do_yet_is_refused(self):
+        model, _, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        plan = self.folder / "refused.plan"
+        for words, more in ((("--stages", "0"), ["--stages", 0]),
+                            (("--ranks 4", "as many ranks as stages"), ["--stages", 2, "--ranks", 4]),
+                            (("--eval",), ["--stages", 2, "--ranks", 2, "--eval"]),
+                            (("cannot be cut into 500 stages",), ["--stages", 500, "--ranks", 500])):
+            self.refuses(cleave.tool("cleave-compile", model, *options, *more, "-o", plan), *words)
+            self.assertFalse(plan.exists())
+        self.refuses(cleave.tool("cleave-compile", model, "--stages", 2, "--ranks", 2, "-o", plan), "--train")
+
+
+if __name__ == "__main__":
+    unittest.main()

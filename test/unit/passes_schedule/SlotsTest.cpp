@@ -1,0 +1,63 @@
+// Slots of micro-batches, and the program of a stage that gets them.
+#include "passes/schedule/Slots.h"
+
+#include "dialects/program/Program.h"
+#include "passes/schedule/Lifetimes.h"
+
+#include "mlir/Parser/Parser.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::graph;
+using namespace mlir;
+
+// Two micro-batches in flight: F0 F1 B0 F2 B1 B2.
+static const std::vector<ScheduledAction> kTwoInFlight = {
+    {Action::Forward, 0}, {Action::Forward, 1},  {Action::Backward, 0},
+    {Action::Forward, 2}, {Action::Backward, 1}, {Action::Backward, 2}};
+
+TEST_CASE("a micro-batch takes the lowest free slot until its last action") {
+  CHECK(schedule::slotsOf(kTwoInFlight) == std::vector<int64_t>{0, 1, 0});
+  CHECK(schedule::slotsOf({}).empty());
+}
+
+TEST_CASE("every slot has its own buffers, but for those that outlive micro-batches") {
+  MLIRContext context;
+  context.loadDialect<program::ProgramDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    program.program schedule [0, 0, 1, 0, 2, 0, 3, 0] {
+      %sum = program.buffer gradient "sum" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
+      %saved = program.buffer activation "saved" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
+      program.segment "begin" {
+        program.fill %sum with 0.0
+      }
+      program.segment "forward" {
+        program.fill %saved with 1.0
+      }
+      program.segment "backward" {
+        program.copy %saved to %sum
+      }
+      program.segment "update" {
+        program.copy %sum to %sum
+      }
+    })",
+                                                             &context);
+  REQUIRE(module);
+  program::ProgramOp program = *module->getOps<program::ProgramOp>().begin();
+  schedule::addSlots(program, kTwoInFlight);
+  std::vector<std::string> names;
+  for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
+    names.push_back(segment.getName().str());
+  CHECK(names ==
+        std::vector<std::string>{"begin", "forward", "forward", "backward", "backward", "update"});
+  CHECK(std::vector<int64_t>(program.getSchedule()) ==
+        std::vector<int64_t>{0, 0, 1, 0, 2, 1, 3, 0, 1, 2, 4, 1, 3, 2, 5, 0});
+  schedule::setLifetimes(program);
+  std::vector<std::pair<int64_t, int64_t>> lives; // of the sum and of both slots' saved values
+  for (auto buffer : program.getBody().front().getOps<program::BufferOp>())
+    lives.emplace_back(buffer.getFirst(), buffer.getLast());
+  // Instructions: 0 fills the sum, 1 and 2 are forward, 3 and 4 backward, 5 updates. While a value
+  // of one slot is live, both parts of the other slot run.
+  CHECK(lives == std::vector<std::pair<int64_t, int64_t>>{{0, 5}, {1, 4}, {1, 4}});
+}

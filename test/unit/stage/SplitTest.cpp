@@ -1,0 +1,159 @@
+// Steps that are split into stages compute what the whole step computes: each stage is run again
+// and again on the messages of the others, until these are complete.
+#include "passes/stage/Split.h"
+
+#include "compiler/interpret/Interpret.h"
+#include "dialects/graph/Messages.h"
+#include "passes/train/Train.h"
+#include "test/unit/graph_text/GraphText.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+using namespace cleave;
+using namespace cleave::test;
+using namespace mlir;
+
+namespace {
+
+// Three products; the first weight is read again by the last one (tied), and the first result is
+// added to the last one.
+const char *kTiedModel = R"(
+func.func @step(%x: tensor<4x4xf64> {graph.name = "x", graph.role = "input"},
+    %a: tensor<4x4xf64> {graph.name = "a", graph.role = "parameter", graph.source = {fill = 0.5 : f64}},
+    %b: tensor<4x4xf64> {graph.name = "b", graph.role = "parameter", graph.source = {fill = 0.5 : f64}},
+    %c: tensor<4x4xf64> {graph.name = "c", graph.role = "parameter", graph.source = {fill = 0.5 : f64}})
+    -> (tensor<4x4xf64> {graph.name = "y", graph.role = "output"}) {
+  %0 = graph.dot_general %x, %a batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
+  %1 = graph.dot_general %0, %b batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
+  %2 = graph.tanh %1 : tensor<4x4xf64>
+  %3 = graph.dot_general %2, %c batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
+  %4 = graph.dot_general %3, %a batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
+  %5 = graph.add %4, %0 : tensor<4x4xf64>
+  return %5 : tensor<4x4xf64>
+})";
+
+train::TrainOptions options(int64_t stages) {
+  train::TrainOptions options;
+  options.losses = {*train::parseLoss("mse:y")};
+  options.optimizer = *train::parseOptimizer("adamw:lr=0.1");
+  options.clipNorm = 0.5;
+  options.stages = stages;
+  options.cutCosts = {1, 1e-6};
+  return options;
+}
+
+using Tensors = std::map<std::string, Tensor>;
+
+// The results of a step by name, on arguments by name; received values that are not there are 0.
+Tensors runStep(func::FuncOp step, const Tensors &given) {
+  Random random(1);
+  std::vector<Tensor> arguments;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    auto it = given.find(graph::argName(step, i).str());
+    arguments.push_back(it != given.end() ? it->second
+                                          : randomTensor(step.getArgumentTypes()[i], random, 0, 0));
+  }
+  Result<std::vector<Tensor>> results = interpret::run(step, arguments);
+  REQUIRE(results.status().message() == "");
+  Tensors named;
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    named.emplace(graph::resultName(step, i).str(), (*results)[i]);
+  return named;
+}
+
+// The arguments of the whole step, drawn at random.
+Tensors argumentsOf(func::FuncOp step) {
+  Random random(3);
+  Tensors named;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    named.emplace(graph::argName(step, i).str(),
+                  randomTensor(step.getArgumentTypes()[i], random, 0.1, 1));
+  return named;
+}
+
+} // namespace
+
+TEST_CASE("stages that pass messages compute the results of the whole step") {
+  for (int64_t stages : {2, 3, 4}) {
+    INFO(stages << " stages");
+    GraphText text(kTiedModel);
+    func::FuncOp whole = text.function();
+    REQUIRE(succeeded(train::buildTrainingStep(whole, options(stages))));
+    auto modules = stage::splitIntoStages(text.module(), stages);
+    REQUIRE(succeeded(modules));
+    const Tensors given = argumentsOf(whole), wanted = runStep(whole, given);
+    Tensors known = given, found;
+    for (int64_t round = 0; round < 3 * stages; ++round)
+      for (OwningOpRef<ModuleOp> &module : *modules) {
+        func::FuncOp step = graph::stepOf(*module);
+        const Tensors results = runStep(step, known);
+        for (unsigned i = 0; i < step.getNumResults(); ++i) {
+          const std::string name = graph::resultName(step, i).str();
+          (graph::sentWhen(step, i) ? known : found).insert_or_assign(name, results.at(name));
+        }
+      }
+    CHECK(found.size() == wanted.size());
+    for (const auto &[name, value] : wanted) {
+      INFO(name);
+      CHECK(difference(found.at(name), value) < 1e-12);
+    }
+  }
+}
+
+TEST_CASE("both ends of a message have its name, and name each other") {
+  GraphText text(kTiedModel);
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), options(3))));
+  auto modules = stage::splitIntoStages(text.module(), 3);
+  REQUIRE(succeeded(modules));
+  std::set<std::tuple<std::string, int64_t, int64_t, graph::Passed>> sent, received;
+  for (auto [s, module] : llvm::enumerate(*modules)) {
+    func::FuncOp step = graph::stepOf(*module);
+    const auto stage = static_cast<int64_t>(s);
+    CHECK(graph::stageOf(step)->index == stage);
+    for (unsigned i = 0; i < step.getNumResults(); ++i)
+      if (std::optional<graph::Passed> passed = graph::sentWhen(step, i))
+        sent.emplace(graph::resultName(step, i).str(), stage, graph::receiverOf(step, i), *passed);
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (std::optional<graph::Passed> passed = graph::receivedWhen(step, i))
+        received.emplace(graph::argName(step, i).str(), graph::senderOf(step, i), stage, *passed);
+  }
+  CHECK(!sent.empty());
+  CHECK(sent == received);
+}
+
+TEST_CASE("each parameter is in the stages that read it, with its states") {
+  GraphText text(kTiedModel);
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), options(2))));
+  auto modules = stage::splitIntoStages(text.module(), 2);
+  REQUIRE(succeeded(modules));
+  std::vector<std::set<std::string>> stored(2);
+  for (auto [s, module] : llvm::enumerate(*modules)) {
+    func::FuncOp step = graph::stepOf(*module);
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (graph::argRole(step, i) == Role::Parameter)
+        stored[s].insert(graph::argName(step, i).str());
+  }
+  CHECK(stored[0] == std::set<std::string>{"a", "b"});
+  CHECK(stored[1] == std::set<std::string>{"a", "c"}); // a is tied
+}
+
+TEST_CASE("a value of each micro-batch that another stage reads without a transfer is refused") {
+  GraphText text(R"(
+func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
+    -> (tensor<4xf32> {graph.name = "y", graph.role = "sent"}, tensor<4xf32> {graph.name = "z", graph.role = "loss"}) {
+  %0 = graph.transfer %x from 0 to 1 : tensor<4xf32>
+  %1 = graph.exp %0 : tensor<4xf32>
+  %2 = graph.transfer %1 from 1 to 2 : tensor<4xf32>
+  %3 = graph.add %1, %2 : tensor<4xf32>
+  %4 = graph.accumulate %3 count 2 : tensor<4xf32>
+  return %3, %4 : tensor<4xf32>, tensor<4xf32>
+})");
+  ScopedDiagnosticHandler handler(text.context(), [&](Diagnostic &d) {
+    text.diagnostics += d.str() + "\n";
+    return success();
+  });
+  CHECK(failed(stage::splitIntoStages(text.module(), 3)));
+  CHECK(text.diagnostics.find("without a graph.transfer") != std::string::npos);
+}
