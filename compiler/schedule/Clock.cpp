@@ -17,7 +17,7 @@ public:
     for (const Meeting &meeting : timeline.meetings)
       absent_.push_back(meeting.size);
     for (uint32_t task = 0; task < pending_.size(); ++task)
-      waits.eachBefore(task, [&](uint32_t) { ++pending_[task]; });
+      waits.eachBefore(task, [&](uint32_t, double) { ++pending_[task]; });
   }
 
   Result<Clock> run() {
@@ -58,9 +58,9 @@ private:
   }
 
   void release(uint32_t task) {
-    waits_.eachAfter(task, [&](uint32_t other) {
+    waits_.eachAfter(task, [&](uint32_t other, double delay) {
       ++clock_.visits;
-      clock_.begins[other] = std::max(clock_.begins[other], clock_.ends[task]);
+      clock_.begins[other] = std::max(clock_.begins[other], clock_.ends[task] + delay);
       if (--pending_[other] == 0)
         arrive(other);
     });
@@ -74,7 +74,7 @@ private:
         if (!isReady_[member])
           blocker = std::min(blocker, member);
     } else {
-      waits_.eachBefore(task, [&](uint32_t other) {
+      waits_.eachBefore(task, [&](uint32_t other, double) {
         if (!hasEnded_[other])
           blocker = std::min(blocker, other);
       });
@@ -122,8 +122,8 @@ Result<Clock> runClock(const Timeline &timeline, const Waits &waits) {
 
 namespace {
 
-// A task whose end let `task` begin, or kNone if it began at 0; `member` becomes the member of its
-// meeting that waited for it.
+// A task whose end, or the delay after it, let `task` begin, or kNone if it began at 0; `member`
+// becomes the member of its meeting that waited for it.
 uint32_t cause(const Timeline &timeline, const Waits &waits, const Clock &clock, uint32_t task,
                uint32_t &member) {
   const uint32_t meeting = timeline.tasks[task].meeting;
@@ -132,8 +132,8 @@ uint32_t cause(const Timeline &timeline, const Waits &waits, const Clock &clock,
     members = waits.ofMeeting[meeting];
   for (uint32_t candidate : members) {
     uint32_t found = kNone;
-    waits.eachBefore(candidate, [&](uint32_t other) {
-      if (clock.ends[other] == clock.begins[task])
+    waits.eachBefore(candidate, [&](uint32_t other, double delay) {
+      if (clock.ends[other] + delay == clock.begins[task])
         found = std::min(found, other);
     });
     if (found != kNone) {

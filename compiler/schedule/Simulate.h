@@ -41,8 +41,9 @@ struct Simulation {
   std::vector<double> exposedSeconds; // by resource: the length of `exposed`
   std::vector<LiveBytes> live;        // by space
   // Tasks from second 0 to the makespan. Each begins when the one before it ends, because it waited
-  // for that task or for another member of its meeting: on its resource or as a dependency. A
-  // meeting is represented by the member that was ready last. Ties go to the lower index.
+  // for that task or for another member of its meeting: on its resource or as a dependency, whose
+  // delay then lies between them. A meeting is represented by the member that was ready last. Ties
+  // go to the lower index.
   std::vector<uint32_t> criticalPath;
   uint64_t visits = 0; // of tasks and dependencies: the work that the simulation took
 };

@@ -4,7 +4,7 @@
 // Rules of execution:
 //   * A resource runs one task at a time, in the order of the list `tasks`.
 //   * A task begins as soon as its predecessor on its resource and all tasks that it depends on
-//     have ended.
+//     have ended, and the delays of these dependencies are over.
 //   * The tasks of a meeting begin together, as soon as all of them may begin, and end together
 //     after the seconds of the slowest one. A collective is a meeting of the ranks of its group, a
 //     message one of its SEND and its RECV.
@@ -66,9 +66,11 @@ struct Task {
   double seconds = 0;
 };
 
-// Task `after` begins once task `before` has ended.
+// Task `after` begins `delay` seconds after the end of task `before`, or later. The delay occupies
+// no resource: the latency of a connection that carries any number of values at once.
 struct Dependency {
   uint32_t before = 0, after = 0;
+  double delay = 0;
 };
 
 struct Access {

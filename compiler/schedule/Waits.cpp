@@ -71,10 +71,15 @@ Status checkResources(const Timeline &t) {
 }
 
 Status checkReferences(const Timeline &t) {
-  for (const Dependency &dependency : t.dependencies)
+  for (const Dependency &dependency : t.dependencies) {
     if (std::max(dependency.before, dependency.after) >= t.tasks.size())
       return Status::userError("task ", dependency.after, " depends on task ", dependency.before,
                                ", and there are ", t.tasks.size());
+    if (!(dependency.delay >= 0) || std::isinf(dependency.delay))
+      return Status::userError(describe(t, dependency.after), " waits ", dependency.delay,
+                               " seconds after task ", dependency.before,
+                               "; expected a finite number of at least 0");
+  }
   for (const Buffer &buffer : t.buffers)
     if (buffer.space >= t.spaces.size())
       return Status::userError("a buffer is in space ", buffer.space, " of ", t.spaces.size());

@@ -14,19 +14,21 @@ namespace cleave::schedule {
 struct Waits {
   explicit Waits(const Timeline &timeline); // of valid indices
 
-  // Calls visit(other) for each task that has to end before `task`, its meeting left aside.
+  // Calls visit(other, delay) for each task that has to end `delay` seconds before `task` begins,
+  // its meeting left aside.
   template <typename Visit> void eachBefore(uint32_t task, Visit visit) const {
     if (previous[task] != kNone)
-      visit(previous[task]);
+      visit(previous[task], 0.0);
     for (uint32_t edge : before[task])
-      visit((*dependencies)[edge].before);
+      visit((*dependencies)[edge].before, (*dependencies)[edge].delay);
   }
-  // Calls visit(other) for each task that waits for the end of `task`.
+  // Calls visit(other, delay) for each task that begins `delay` seconds after the end of `task`, or
+  // later.
   template <typename Visit> void eachAfter(uint32_t task, Visit visit) const {
     if (next[task] != kNone)
-      visit(next[task]);
+      visit(next[task], 0.0);
     for (uint32_t edge : after[task])
-      visit((*dependencies)[edge].after);
+      visit((*dependencies)[edge].after, (*dependencies)[edge].delay);
   }
 
   Groups ofResource;    // tasks in order

@@ -83,3 +83,20 @@ TEST_CASE("of tasks that end together, the critical path has the first one of th
   b.task("as late", links[1], 1);
   CHECK(simulated(b.timeline).criticalPath == Tasks{first, both});
 }
+
+TEST_CASE("a delay occupies no resource: values on a connection do not queue") {
+  TimelineBuilder b;
+  const uint32_t first = b.resource(ResourceKind::Compute, 0);
+  const uint32_t second = b.resource(ResourceKind::Compute, 1);
+  Tasks made, used;
+  for (int i = 0; i < 2; ++i) {
+    made.push_back(b.task("make", first, 1));
+    used.push_back(b.task("use", second, 1, {made.back()}));
+    b.timeline.dependencies.back().delay = 5;
+  }
+  const Simulation found = simulated(b.timeline);
+  CHECK(found.begins[used[0]] == 6);
+  CHECK(found.begins[used[1]] == 7);
+  CHECK(found.busySeconds == Seconds{2, 2});
+  CHECK(found.criticalPath == Tasks{made[0], used[0], used[1]});
+}

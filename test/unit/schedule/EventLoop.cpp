@@ -21,7 +21,8 @@ struct EventLoop {
           !result.hasEnded[other])
         return false;
     for (const Dependency &dependency : timeline.dependencies)
-      if (dependency.after == task && !result.hasEnded[dependency.before])
+      if (dependency.after == task && (!result.hasEnded[dependency.before] ||
+                                       now < result.ends[dependency.before] + dependency.delay))
         return false;
     return true;
   }
@@ -59,11 +60,17 @@ struct EventLoop {
     return isChanged;
   }
 
+  // The next moment at which a task or a delay ends.
   double nextEnd() const {
     double next = kNever;
     for (size_t task = 0; task < timeline.tasks.size(); ++task)
       if (hasStarted[task] && !result.hasEnded[task] && result.ends[task] < next)
         next = result.ends[task];
+    for (const Dependency &dependency : timeline.dependencies) {
+      const double end = result.ends[dependency.before] + dependency.delay;
+      if (result.hasEnded[dependency.before] && now < end && end < next)
+        next = end;
+    }
     return next;
   }
 };

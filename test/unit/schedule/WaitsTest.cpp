@@ -41,6 +41,8 @@ TEST_CASE("indices to nothing and invalid seconds are errors") {
                Contains("expected a finite number"));
   CHECK_THAT(refusalOf([](Timeline &t) { t.dependencies.push_back({4, 0}); }),
              Contains("task 0 depends on task 4, and there are 1"));
+  CHECK_THAT(refusalOf([](Timeline &t) { t.dependencies.push_back({0, 0, -1}); }),
+             Contains("'t' (task 0: rank 0, compute) waits -1 seconds after task 0"));
   CHECK_THAT(refusalOf([](Timeline &t) { t.buffers[0].space = 3; }), Contains("space 3 of 1"));
   CHECK_THAT(refusalOf([](Timeline &t) { t.accesses[0].buffer = 9; }), Contains("buffer 9 of 1"));
   CHECK_THAT(refusalOf([](Timeline &t) { t.accesses[0].task = 9; }), Contains("task 9 of 1"));
