@@ -22,7 +22,10 @@ namespace cleave::driver {
 
 Status checkStages(const CompileOptions &options) {
   if (options.stages == 1)
-    return Status::ok();
+    return options.schedule.empty()
+               ? Status::ok()
+               : Status::userError("--schedule orders the micro-batches of stages; it needs "
+                                   "--stages of more than one");
   if (options.stages < 1)
     return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
   if (!options.train)
@@ -56,13 +59,19 @@ Result<stage::CutCosts> cutCosts(Compilation &c) {
                          .secondsPerByte = 1 / link.bytesPerSecond};
 }
 
+// The name of the schedule.
+static std::string scheduleOf(const CompileOptions &options) {
+  return options.schedule.empty() ? "1f1b" : options.schedule;
+}
+
 Status splitStages(Compilation &c) {
   DiagnosticText diagnostics(*c.context);
   auto modules = stage::splitIntoStages(c.module(), c.options.stages);
   if (failed(modules))
     return Status::userError(diagnostics.text()).withContext("--stages");
-  const auto schedules =
-      stage::withMessages(stage::oneForwardOneBackward(c.options.stages, c.options.accumulate));
+  CLEAVE_TRY_ASSIGN(const auto schedules,
+                    stage::actionsOf(scheduleOf(c.options), c.options.stages, c.options.accumulate)
+                        .withContext("--schedule"));
   c.units.clear();
   for (auto [module, schedule] : llvm::zip_equal(*modules, schedules)) {
     graph::setSchedule(*module, schedule);
@@ -73,13 +82,16 @@ Status splitStages(Compilation &c) {
 
 Status planStages(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
+  // The ranks of all stages share a machine's memory and cores.
+  CLEAVE_TRY_ASSIGN(const cluster::Cluster shared,
+                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   CompileOptions options = c.options;
   options.ranks = c.options.ranks / c.options.stages;
   std::optional<Decided> slowest;
   std::string peaks;
   for (auto [i, unit] : llvm::enumerate(c.units)) {
-    CLEAVE_TRY_ASSIGN(planner::PlannerOptions asked, plannerOptions(options, *c.cluster));
-    Result<Decided> decided = decideStep(*unit.module, *c.cluster, asked);
+    CLEAVE_TRY_ASSIGN(planner::PlannerOptions asked, plannerOptions(options, shared));
+    Result<Decided> decided = decideStep(*unit.module, shared, asked);
     CLEAVE_TRY(decided.status().withContext(concat("stage ", i)));
     shard::annotate(graph::stepOf(*decided->module), decided->plan);
     unit.module = decided->module->clone();
@@ -89,10 +101,8 @@ Status planStages(Compilation &c) {
       slowest = std::move(*decided);
   }
   c.decided = std::move(slowest->plan);
-  c.remarks.push_back({"stages", concat(c.options.stages,
-                                        " stages, one forward and one backward at a time; their "
-                                        "ranks take ",
-                                        peaks,
+  c.remarks.push_back({"stages", concat(c.options.stages, " stages, ", scheduleOf(c.options),
+                                        "; their ranks take ", peaks,
                                         "; seconds and bound of the planner are those of the "
                                         "slowest stage")});
   plan::Plan described;

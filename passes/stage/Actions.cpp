@@ -1,8 +1,10 @@
 // See Actions.h.
 #include "passes/stage/Actions.h"
 
+#include "compiler/schedule/pipelines/Evaluate.h"
+#include "compiler/schedule/pipelines/Schedules.h"
+
 #include <algorithm>
-#include <cassert>
 #include <map>
 #include <tuple>
 
@@ -11,107 +13,91 @@ namespace cleave::stage {
 using graph::Action;
 using graph::ScheduledAction;
 
-PipelineOrder oneForwardOneBackward(int64_t stages, int64_t microBatches) {
-  PipelineOrder order(stages);
-  for (int64_t stage = 0; stage < stages; ++stage) {
-    const int64_t ahead = std::min(microBatches, stages - 1 - stage);
-    for (int64_t i = 0; i < microBatches + ahead; ++i) {
-      if (i < microBatches)
-        order[stage].push_back({false, i});
-      if (i >= ahead)
-        order[stage].push_back({true, i - ahead});
-    }
-  }
-  return order;
-}
-
 namespace {
 
-class Simulation {
-public:
-  explicit Simulation(const PipelineOrder &order)
-      : order_(order), stages_(static_cast<int64_t>(order.size())), next_(order.size()),
-        free_(order.size()), timed_(order.size()) {}
-
-  std::vector<std::vector<ScheduledAction>> run() {
-    for (bool isMoving = true; isMoving;) {
-      isMoving = false;
-      for (int64_t stage = 0; stage < stages_; ++stage)
-        while (advance(stage))
-          isMoving = true;
-    }
-    std::vector<std::vector<ScheduledAction>> result(stages_);
-    for (int64_t stage = 0; stage < stages_; ++stage) {
-      assert(next_[stage] == order_[stage].size() && "the order has no cycle of waits");
-      std::stable_sort(timed_[stage].begin(), timed_[stage].end(),
-                       [](const Timed &a, const Timed &b) { return a.key() < b.key(); });
-      for (const Timed &timed : timed_[stage])
-        result[stage].push_back(timed.action);
-    }
-    return result;
+// An action at the time at which it begins. At equal times, messages go first, those of backward
+// parts before others, because they end a micro-batch.
+struct Timed {
+  double seconds;
+  bool isPart;
+  bool isForward;
+  int64_t sender;
+  ScheduledAction action;
+  auto key() const -> std::tuple<double, bool, bool, int64_t, int64_t> {
+    return {seconds, isPart, isForward, sender, action.microBatch};
   }
-
-private:
-  // An action at the time at which it begins. At equal times, messages go first, those of backward
-  // parts before others, because they end a micro-batch.
-  struct Timed {
-    double seconds;
-    bool isPart;
-    int64_t sender;
-    ScheduledAction action;
-    std::tuple<double, bool, bool, int64_t, int64_t> key() const {
-      const bool isBackward =
-          action.action == Action::ReceiveBackward || action.action == Action::SendBackward;
-      return {seconds, isPart, !isBackward, sender, action.microBatch};
-    }
-  };
-
-  // Runs the next part of the stage, if what it reads has been sent.
-  bool advance(int64_t stage) {
-    if (next_[stage] == order_[stage].size())
-      return false;
-    const Work &work = order_[stage][next_[stage]];
-    const int64_t sender = work.isBackward ? stage + 1 : stage - 1;
-    double begin = free_[stage];
-    if (sender >= 0 && sender < stages_) {
-      auto sent = ends_.find({sender, work.isBackward, work.microBatch});
-      if (sent == ends_.end())
-        return false;
-      begin = std::max(begin, sent->second);
-      timed_[sender].push_back(
-          {begin,
-           false,
-           sender,
-           {work.isBackward ? Action::SendBackward : Action::SendForward, work.microBatch}});
-      timed_[stage].push_back(
-          {begin,
-           false,
-           sender,
-           {work.isBackward ? Action::ReceiveBackward : Action::ReceiveForward, work.microBatch}});
-    }
-    timed_[stage].push_back(
-        {begin,
-         true,
-         stage,
-         {work.isBackward ? Action::Backward : Action::Forward, work.microBatch}});
-    free_[stage] = begin + (work.isBackward ? 2 : 1);
-    ends_[{stage, work.isBackward, work.microBatch}] = free_[stage];
-    ++next_[stage];
-    return true;
-  }
-
-  const PipelineOrder &order_;
-  int64_t stages_;
-  std::vector<size_t> next_; // by stage: the next part
-  std::vector<double> free_; // by stage: when it ends its last part
-  std::vector<std::vector<Timed>> timed_;
-  std::map<std::tuple<int64_t, bool, int64_t>, double> ends_; // by stage and part
 };
+
+// A part: stage, whether it is a backward part, micro-batch.
+using Part = std::tuple<int64_t, bool, int64_t>;
 
 } // namespace
 
-std::vector<std::vector<ScheduledAction>> withMessages(const PipelineOrder &order) {
-  return Simulation(order).run();
+Result<std::vector<std::vector<ScheduledAction>>> withMessages(const pipelines::Order &order) {
+  pipelines::Costs costs;
+  costs.stages.assign(order.stages, {.forward = 1, .inputGradient = 2});
+  CLEAVE_TRY_ASSIGN(const pipelines::Evaluation evaluation, evaluate(order, costs));
+  std::map<Part, double> ends;
+  auto partOf = [&](size_t rank, size_t i) {
+    const pipelines::Action &action = order.tasks[rank][i].actions().front();
+    return Part(action.stage, action.kind != pipelines::Kind::Forward, action.microBatch);
+  };
+  for (size_t rank = 0; rank < order.tasks.size(); ++rank)
+    for (size_t i = 0; i < order.tasks[rank].size(); ++i)
+      ends[partOf(rank, i)] = evaluation.times[rank][i].end;
+  std::vector<std::vector<Timed>> timed(order.tasks.size());
+  for (size_t rank = 0; rank < order.tasks.size(); ++rank)
+    for (size_t i = 0; i < order.tasks[rank].size(); ++i) {
+      const auto [stage, isBackward, microBatch] = partOf(rank, i);
+      const int64_t sender = isBackward ? stage + 1 : stage - 1;
+      timed[rank].push_back({evaluation.times[rank][i].begin,
+                             true,
+                             !isBackward,
+                             stage,
+                             {isBackward ? Action::Backward : Action::Forward, microBatch}});
+      auto sent = ends.find({sender, isBackward, microBatch});
+      if (sent == ends.end())
+        continue;
+      const double free = i == 0 ? 0 : evaluation.times[rank][i - 1].end;
+      const double passed = std::max(sent->second, free);
+      timed[rank].push_back(
+          {passed,
+           false,
+           !isBackward,
+           sender,
+           {isBackward ? Action::ReceiveBackward : Action::ReceiveForward, microBatch}});
+      timed[size_t(sender)].push_back(
+          {passed,
+           false,
+           !isBackward,
+           sender,
+           {isBackward ? Action::SendBackward : Action::SendForward, microBatch}});
+    }
+  std::vector<std::vector<ScheduledAction>> result(timed.size());
+  for (size_t rank = 0; rank < timed.size(); ++rank) {
+    std::ranges::stable_sort(timed[rank], {}, &Timed::key);
+    for (const Timed &each : timed[rank])
+      result[rank].push_back(each.action);
+  }
+  return result;
+}
+
+Result<std::vector<std::vector<ScheduledAction>>> actionsOf(const std::string &schedule,
+                                                            int64_t stages, int64_t microBatches) {
+  CLEAVE_TRY_ASSIGN(const pipelines::Order order,
+                    pipelines::orderOf(schedule, {.ranks = uint32_t(stages),
+                                                  .microBatches = uint32_t(microBatches)}));
+  for (const std::vector<pipelines::Task> &tasks : order.tasks)
+    for (const pipelines::Task &task : tasks) {
+      const pipelines::Kind kind = task.actions().front().kind;
+      if (order.rankOf.size() != order.tasks.size() || task.actions().size() != 1 ||
+          (kind != pipelines::Kind::Forward && kind != pipelines::Kind::Backward))
+        return Status::userError("'", schedule,
+                                 "' needs several stages per rank, or parts other than forward "
+                                 "and backward, which programs do not have yet; expected 1f1b or "
+                                 "gpipe");
+    }
+  return withMessages(order);
 }
 
 } // namespace cleave::stage

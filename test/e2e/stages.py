@@ -95,12 +95,24 @@ class Stages(fixture.Plans):
         wanted = self.numbers(plan, samples, steps=last + 3)
         self.assertEqual(self.numbers(plan, samples, "--resume", saved, steps=last + 3), wanted[last:])
 
+    def test_all_forward_parts_first_gives_the_same_bits_in_more_memory(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        plans = [self.compile(name, model, *options, "--stages", 2, "--schedule", name, ranks=2) for name in ("1f1b", "gpipe")]
+        self.assertEqual(*(self.numbers(plan, samples) for plan in plans))
+        drawings = [cleave.must("cleave-dump", plan, "--schedule").out for plan in plans]
+        self.assertRegex(drawings[0], r"rank 1  \.*F0[- .]*B0[- .]*F1")
+        self.assertRegex(drawings[1], r"rank 1  \.*F0[- .]*F1[- .]*F2[- .]*B0")
+        self.assertIn("in flight on ranks: 2 1", drawings[0])
+        self.assertIn("in flight on ranks: 3 3", drawings[1])
+
     def test_what_stages_cannot_do_yet_is_refused(self):
         model, _, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
         plan = self.folder / "refused.plan"
         for words, more in ((("--stages", "0"), ["--stages", 0]),
                             (("--ranks 4", "as many ranks as stages"), ["--stages", 2, "--ranks", 4]),
                             (("--eval",), ["--stages", 2, "--ranks", 2, "--eval"]),
+                            (("'zb-h1'", "1f1b or gpipe"), ["--stages", 2, "--ranks", 2, "--schedule", "zb-h1"]),
+                            (("--schedule", "--stages"), ["--schedule", "gpipe"]),
                             (("cannot be cut into 500 stages",), ["--stages", 500, "--ranks", 500])):
             self.refuses(cleave.tool("cleave-compile", model, *options, *more, "-o", plan), *words)
             self.assertFalse(plan.exists())

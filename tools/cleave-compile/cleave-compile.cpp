@@ -71,6 +71,11 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
                  "with --train: cut the step into so many stages of a pipeline, one per rank")
       ->group("Plan")
       ->type_name("N");
+  app.add_option("--schedule", options.schedule,
+                 "with --stages: the order of the micro-batches on each stage, 1f1b (one forward, "
+                 "one backward) or gpipe (all forward, then all backward); default: 1f1b")
+      ->group("Plan")
+      ->type_name("NAME");
   app.add_option("--micro-batch", options.microBatch,
                  "number of micro-batches into which the batch given by --set is cut; auto: the "
                  "fastest number that fits")

@@ -30,11 +30,16 @@ static void addTime(Table &table, const plan::Plan &plan) {
   const bool overlaps = p.compute_seconds() + p.communication_seconds() > 1.001 * p.step_seconds();
   const bool shares = plan.device() == "cuda" && p.planned_seconds() > 1.001 * p.step_seconds();
   const char *without = overlaps ? ", without overlap" : shares ? ", without shared launches" : "";
+  // The bound of a pipeline is that of its slowest stage.
+  const bool hasStages = std::ranges::any_of(plan.mesh(), [](const plan::MeshAxis &axis) {
+    return axis.name() == "stage" && axis.size() > 1;
+  });
+  const char *which = hasStages ? "no plan with these stages" : "no plan";
   if (p.planned_seconds() > 0)
-    table.add(
-        {"bound", concat("no plan takes less than ", secondsText(p.bound_seconds()),
-                         "; this one takes ", secondsText(p.planned_seconds()),
-                         " in the planner's model", without, ": gap ", percentText(p.gap()))});
+    table.add({"bound", concat(which, " takes less than ", secondsText(p.bound_seconds()),
+                               hasStages ? "; the slowest one takes " : "; this one takes ",
+                               secondsText(p.planned_seconds()), " in the planner's model", without,
+                               ": gap ", percentText(p.gap()))});
 }
 
 // What every axis of the mesh splits, whatever its name.

@@ -25,6 +25,10 @@ std::string memoryView(const plan::Plan &plan);
 // Every collective of one step: kind, group, bytes, predicted seconds.
 std::string collectivesView(const plan::Plan &plan);
 
+// The stages of a pipeline over time: their parts of micro-batches with predicted seconds, bubbles,
+// and micro-batches in flight. A user error if the plan has no stages.
+Result<std::string> scheduleView(const plan::Plan &plan);
+
 // One step of rank 0 by kind of instruction: predicted seconds, FLOPs, bytes, rates, and on GPUs
 // the blocks of a launch. The verifier's error if the plan is defective.
 Result<std::string> kindsView(const plan::Plan &plan);

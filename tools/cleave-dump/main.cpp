@@ -15,8 +15,8 @@ namespace {
 
 struct Options {
   std::string path;
-  bool sharding = false, memory = false, collectives = false, kinds = false, fates = false,
-       json = false;
+  bool sharding = false, memory = false, collectives = false, schedule = false, kinds = false,
+       fates = false, json = false;
   std::optional<uint32_t> program;
   std::optional<std::string> explain, diff, html, trace;
 };
@@ -34,6 +34,10 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
     parts.push_back(dump::memoryView(plan));
   if (options.collectives)
     parts.push_back(dump::collectivesView(plan));
+  if (options.schedule) {
+    CLEAVE_TRY_ASSIGN(std::string view, dump::scheduleView(plan));
+    parts.push_back(std::move(view));
+  }
   if (options.kinds) {
     CLEAVE_TRY_ASSIGN(std::string view, dump::kindsView(plan));
     parts.push_back(std::move(view));
@@ -70,6 +74,7 @@ static Status checkViews(const plan::Plan &plan, const Options &options) {
     return Status::ok();
   const std::pair<const char *, bool> asked[] = {{"--memory", options.memory},
                                                  {"--collectives", options.collectives},
+                                                 {"--schedule", options.schedule},
                                                  {"--kinds", options.kinds},
                                                  {"--program", options.program.has_value()},
                                                  {"--diff", options.diff.has_value()},
@@ -104,6 +109,7 @@ int main(int argc, char **argv) {
   app.add_flag("--sharding", options.sharding, "layout of every parameter, state and input");
   app.add_flag("--memory", options.memory, "memory over one step, and live buffers at the peak");
   app.add_flag("--collectives", options.collectives, "every collective of one step");
+  app.add_flag("--schedule", options.schedule, "the stages of a pipeline over time");
   app.add_flag("--kinds", options.kinds,
                "time, FLOPs and bytes of one step by kind of instruction");
   app.add_option("--program", options.program, "instructions of one rank")->type_name("RANK");

@@ -457,3 +457,8 @@ TEST_CASE("names of repeated blocks fold into one") {
   CHECK(dump::foldedName({"a.3", "a.10", "a.4", "a.5", "a.8"}) == "a.{3-5,8,10}");
   CHECK(dump::foldedName({"7", "8"}) == "{7,8}");
 }
+
+TEST_CASE("a plan without stages has no schedule to draw") {
+  CHECK_THAT(dump::scheduleView(smallPlan()).status().message(),
+             Catch::Matchers::Contains("the plan has no stages"));
+}

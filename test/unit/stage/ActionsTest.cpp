@@ -8,6 +8,7 @@
 using namespace cleave;
 using namespace cleave::graph;
 using namespace cleave::stage;
+using Catch::Matchers::Contains;
 
 namespace {
 
@@ -58,13 +59,11 @@ bool endsWithRendezvous(const Lists &lists) {
   return true;
 }
 
-PipelineOrder allForwardFirst(int64_t stages, int64_t microBatches) {
-  PipelineOrder order(stages);
-  for (std::vector<Work> &list : order)
-    for (bool isBackward : {false, true})
-      for (int64_t i = 0; i < microBatches; ++i)
-        list.push_back({isBackward, i});
-  return order;
+Lists actions(const std::string &schedule, int64_t stages, int64_t microBatches) {
+  auto found = actionsOf(schedule, stages, microBatches);
+  INFO((found ? "" : found.status().message()));
+  REQUIRE(found.isOk());
+  return *found;
 }
 
 } // namespace
@@ -73,13 +72,13 @@ TEST_CASE("no stage waits forever, for any number of stages and micro-batches") 
   for (int64_t stages : {1, 2, 3, 4, 7})
     for (int64_t microBatches : {1, 2, 3, 4, 5, 9, 16}) {
       INFO(stages << " stages, " << microBatches << " micro-batches");
-      CHECK(endsWithRendezvous(withMessages(oneForwardOneBackward(stages, microBatches))));
-      CHECK(endsWithRendezvous(withMessages(allForwardFirst(stages, microBatches))));
+      CHECK(endsWithRendezvous(actions("1f1b", stages, microBatches)));
+      CHECK(endsWithRendezvous(actions("gpipe", stages, microBatches)));
     }
 }
 
 TEST_CASE("a stage receives before it computes, and sends after it") {
-  const Lists lists = withMessages(oneForwardOneBackward(3, 5));
+  const Lists lists = actions("1f1b", 3, 5);
   for (size_t s = 0; s < lists.size(); ++s)
     for (int64_t i = 0; i < 5; ++i) {
       std::vector<Action> of;
@@ -98,12 +97,23 @@ TEST_CASE("a stage receives before it computes, and sends after it") {
     }
 }
 
-TEST_CASE("stage s has at most P - s micro-batches in flight") {
-  const PipelineOrder order = oneForwardOneBackward(4, 9);
-  for (int64_t s = 0; s < 4; ++s) {
-    int64_t inFlight = 0, most = 0;
-    for (const Work &work : order[s])
-      most = std::max(most, inFlight += work.isBackward ? -1 : 1);
-    CHECK(most == 4 - s);
+TEST_CASE("stage s of 1f1b has at most P - s micro-batches in flight, of gpipe all") {
+  for (const std::string schedule : {"1f1b", "gpipe"}) {
+    const Lists lists = actions(schedule, 4, 9);
+    for (int64_t s = 0; s < 4; ++s) {
+      int64_t inFlight = 0, most = 0;
+      for (const ScheduledAction &each : lists[s]) {
+        inFlight += each.action == Action::Forward;
+        inFlight -= each.action == Action::Backward;
+        most = std::max(most, inFlight);
+      }
+      CHECK(most == (schedule == "gpipe" ? 9 : 4 - s));
+    }
   }
+}
+
+TEST_CASE("schedules that programs cannot run yet are refused") {
+  CHECK_THAT(actionsOf("zb-h1", 2, 4).status().message(), Contains("expected 1f1b or gpipe"));
+  CHECK_THAT(actionsOf("chimera", 2, 4).status().message(), Contains("expected 1f1b or gpipe"));
+  CHECK_THAT(actionsOf("fastest", 2, 4).status().message(), Contains("'fastest'"));
 }
