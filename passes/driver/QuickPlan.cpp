@@ -40,8 +40,10 @@ Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
   const planner::Budget budget = std::exchange(options.budget, planner::Budget::unlimited());
   options.maxReasons = 0;
   std::vector<planner::Pins> layouts = {options.pins};
-  if (!options.pins.restrictsLayouts() && options.ranks > 1)
-    layouts.push_back(planner::Pins::ofRecipe(planner::Recipe::Zero3));
+  if (!options.pins.restrictsLayouts() && options.ranks > 1) {
+    CLEAVE_TRY_ASSIGN(planner::Pins zero3, planner::Pins::parse("zero3"));
+    layouts.push_back(std::move(zero3));
+  }
   QuickPlan quick;
   for (const planner::Pins &pins : layouts)
     for (const planner::Fates &fate : fates) {

@@ -90,7 +90,7 @@ private:
   // Recipes that can stand beside the pins that are given: files cannot be joined with them.
   Status askRecomputation() {
     CLEAVE_TRY_ASSIGN(planner::Pins pins, planner::Pins::parse(options_.pin));
-    const bool isJoinable = pins.recipe() != planner::Recipe::None || options_.pin.empty();
+    const bool isJoinable = !pins.recipe().isNone() || options_.pin.empty();
     if (!isJoinable || pins.recompute() != planner::Recompute::Free)
       return Status::ok();
     for (const char *recipe : {"no-recompute", "selective-recompute", "full-recompute"}) {

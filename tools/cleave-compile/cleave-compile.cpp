@@ -57,9 +57,11 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->type_name("BYTES|least");
   app.add_option("--mesh", typed.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
-  app.add_option("--pin", options.pin,
-                 "recipes (dp, zero1, zero2, zero3, fsdp, hsdp, megatron; full-recompute, "
-                 "selective-recompute, no-recompute, sharding-first) or a file of rules")
+  app.add_option(
+         "--pin", options.pin,
+         "recipes (dp, zero1, zero2, zero3, fsdp, hsdp, megatron, sp, cp, joined by + as in "
+         "fsdp+tp:8; full-recompute, "
+         "selective-recompute, no-recompute, sharding-first) or a file of rules")
       ->group("Plan");
   app.add_flag("--eval", options.evaluate,
                "with --train: also plan the evaluation of a micro-batch, for cleave-run --eval")

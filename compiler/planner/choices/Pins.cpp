@@ -8,26 +8,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <numeric>
 
 namespace cleave::planner {
 
 // -- reading --------------------------------------------------------------------------------------
-
-static const std::pair<const char *, Recipe> kRecipes[] = {
-    {"", Recipe::None},       {"dp", Recipe::Dp},
-    {"zero1", Recipe::Zero1}, {"zero2", Recipe::Zero2},
-    {"zero3", Recipe::Zero3}, {"fsdp", Recipe::Fsdp},
-    {"hsdp", Recipe::Hsdp},   {"megatron", Recipe::Megatron}};
-
-Pins Pins::ofRecipe(Recipe recipe) {
-  Pins pins;
-  pins.recipe_ = recipe;
-  for (const auto &[name, value] : kRecipes)
-    if (value == recipe)
-      pins.name_ = name;
-  return pins;
-}
 
 Pins Pins::ofRules(std::vector<NamePin> rules) {
   Pins pins;
@@ -50,20 +34,23 @@ template <typename Table> static auto find(const Table &table, std::string_view 
 
 // Whether `text` consists of the names of recipes, which are then set.
 Result<bool> Pins::readRecipes(const std::string &text) {
+  if (text.empty())
+    return true;
   int layouts = 0, fates = 0;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string name = text.substr(at, end - at);
-    if (const Recipe *recipe = find(kRecipes, name)) {
-      recipe_ = *recipe;
-      ++layouts;
-    } else if (const Recompute *recompute = find(kRecomputations, name)) {
+    at = end + 1;
+    if (const Recompute *recompute = find(kRecomputations, name)) {
       recompute_ = *recompute;
       ++fates;
-    } else {
-      return false;
+      continue;
     }
-    at = end + 1;
+    CLEAVE_TRY_ASSIGN(std::optional<Recipe> recipe, Recipe::parse(name));
+    if (!recipe)
+      return false;
+    recipe_ = *recipe;
+    ++layouts;
   }
   if (layouts > 1 || fates > 1)
     return Status::userError("the pins ", text, " contradict each other: expected at most one ",
@@ -79,8 +66,9 @@ Result<Pins> Pins::parse(const std::string &text) {
     return recipes;
   if (std::error_code error; !std::filesystem::exists(text, error))
     return Status::userError("unknown pin ", text,
-                             ": expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, "
-                             "full-recompute, selective-recompute, no-recompute, sharding-first "
+                             ": expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, tp, sp, "
+                             "cp, several of them joined by +, full-recompute, "
+                             "selective-recompute, no-recompute, sharding-first "
                              "or a JSON file");
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content).withContext(text));
@@ -155,16 +143,6 @@ Result<Pins> Pins::fromJson(const std::string &json) {
     pins.rules_.push_back(std::move(pin));
   }
   return pins;
-}
-
-std::optional<Mesh> Pins::defaultMesh(int64_t ranks, int64_t nodeRanks) const {
-  if (recipe_ == Recipe::None)
-    return std::nullopt;
-  if (recipe_ == Recipe::Hsdp) {
-    const int64_t inside = std::gcd(ranks, nodeRanks);
-    return Mesh{{{"replicate", ranks / inside}, {"shard", inside}}};
-  }
-  return Mesh{{{recipe_ == Recipe::Megatron ? "tp" : "dp", ranks}}};
 }
 
 // The layout with axis indices; an unknown axis is -1.
@@ -252,6 +230,7 @@ bool Pins::namesAxis() const {
 }
 
 Status Pins::check(const StepModel &model, const Mesh &mesh) const {
+  CLEAVE_TRY(recipe_.check(mesh));
   for (const NamePin &pin : rules_) {
     CLEAVE_TRY(checkLayout(pin, pin.layout, mesh));
     if (pin.use)
@@ -292,38 +271,30 @@ static bool isSplitBy(const Sharding &sharding, int axis) {
                      [&](const std::vector<int> &axes) { return hasAxis(axes, axis); });
 }
 
-// Whether parameters are stored split and gathered for use.
-static bool splitsParameters(Recipe recipe) {
-  return recipe == Recipe::Zero3 || recipe == Recipe::Fsdp;
-}
+// An axis that splits samples or sequences.
+namespace {
+struct DataAxis {
+  int axis;
+  AxisRole role;
+};
 
-// What a recipe means along one axis: a recipe for a mesh of this axis alone.
-static Recipe recipeAlong(const Mesh &mesh, Recipe recipe, int axis) {
-  if (recipe != Recipe::Megatron && recipe != Recipe::Hsdp)
-    return recipe;
-  int special = mesh.axisIndex(recipe == Recipe::Megatron ? "tp" : "shard");
-  if (special < 0)
-    special = static_cast<int>(mesh.axes.size()) - 1;
-  if (axis != special)
-    return Recipe::Dp;
-  return recipe == Recipe::Megatron ? recipe : Recipe::Fsdp;
-}
+// The axes of the mesh by what they split.
+struct AxesByRole {
+  std::vector<DataAxis> data; // of one rank: left out
+  int weights = -1;           // the axis that splits weights, or -1
+};
+} // namespace
 
-// The axes that split samples, and the one that splits weights (or -1).
-static std::pair<std::vector<int>, int> rolesOfAxes(const Mesh &mesh, Recipe recipe) {
-  int weights = -1;
-  std::vector<int> samples;
-  for (int axis = 0; axis < static_cast<int>(mesh.axes.size()); ++axis)
-    if (recipeAlong(mesh, recipe, axis) == Recipe::Megatron)
-      weights = axis;
+static AxesByRole axesByRole(const Mesh &mesh, const Recipe &recipe) {
+  AxesByRole axes;
+  for (int axis = 0; axis < static_cast<int>(mesh.axes.size()); ++axis) {
+    const AxisRole role = recipe.roleOf(mesh, axis);
+    if (role.splits == AxisRole::Splits::Weights)
+      axes.weights = axis;
     else if (mesh.axes[axis].size > 1)
-      samples.push_back(axis);
-  return {samples, weights};
-}
-
-// Whether each rank updates its part of a parameter only.
-static bool splitsUpdate(Recipe recipe) {
-  return recipe == Recipe::Zero1 || recipe == Recipe::Zero2 || splitsParameters(recipe);
+      axes.data.push_back({axis, role});
+  }
+  return axes;
 }
 
 // Whether the axis splits a factor over samples; without such a factor, whether it splits none.
@@ -353,10 +324,10 @@ static bool feedsUpdate(const StepModel &model, const Op &op) {
 // Along an axis that splits samples: what runs over samples is split; updates and the gradients
 // that they read follow the recipe. Other work on gradients is free where updates are split.
 static void preferSplitSamples(const StepModel &model, const Op &op,
-                               const std::vector<bool> &isBatch, Recipe recipe, int axis,
+                               const std::vector<bool> &isBatch, ParameterStorage storage, int axis,
                                std::vector<OpChoice> &choices) {
   const bool hasBatch = std::find(isBatch.begin(), isBatch.end(), true) != isBatch.end();
-  const bool splits = splitsUpdate(recipe);
+  const bool splits = splitsUpdate(storage);
   if (splits && op.part == Part::Update)
     prefer(choices, [&](const OpChoice &choice) {
       return std::any_of(choice.factors.begin(), choice.factors.end(),
@@ -367,7 +338,7 @@ static void preferSplitSamples(const StepModel &model, const Op &op,
   if (splits && feedsUpdate(model, op))
     prefer(choices, [&](const OpChoice &choice) {
       return !hasAxis(choice.results[0].partial, axis) &&
-             isSplitBy(choice.results[0], axis) != (recipe == Recipe::Zero1);
+             isSplitBy(choice.results[0], axis) != (storage == ParameterStorage::Zero1);
     });
 }
 
@@ -432,20 +403,31 @@ void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
         return choice.results.empty() || !choice.results[0].partial.empty() ||
                choice.results[0].dims != splits(pin.layout, mesh);
       });
-  if (recipe_ == Recipe::None)
+  if (recipe_.isNone())
     return;
-  auto [samples, weights] = rolesOfAxes(mesh, recipe_);
-  const std::vector<bool> &isBatch = batch_.factors[index];
+  const AxesByRole axes = axesByRole(mesh, recipe_);
   const bool hasBatch = batch_.hasFactor(index);
-  for (int axis : samples)
-    preferSplitSamples(model, op, isBatch, recipeAlong(mesh, recipe_, axis), axis, choices);
-  if (weights >= 0 && hasBatch)
-    preferSplitWeights(model, op, isBatch, weights, choices);
+  for (const auto &[axis, role] : axes.data) {
+    const bool isSamples = role.splits == AxisRole::Splits::Samples;
+    // Samples and sequences that a reshape has joined cannot be split by sequences.
+    if (!isSamples && hasBatch && !sequences_.hasFactor(index))
+      continue;
+    preferSplitSamples(model, op, (isSamples ? batch_ : sequences_).factors[index], role.storage,
+                       axis, choices);
+  }
+  if (axes.weights >= 0 && hasBatch)
+    preferSplitWeights(model, op, batch_.factors[index], axes.weights, choices);
+  if (axes.weights >= 0 && recipe_.sharesSequences() && sequences_.hasFactor(index))
+    prefer(choices, [&](const OpChoice &choice) {
+      return std::any_of(
+          choice.factors.begin(), choice.factors.end(),
+          [&](const std::vector<int> &splitBy) { return hasAxis(splitBy, axes.weights); });
+    });
 }
 
 // Rules look at names; recipes look at the op's place in the step too.
 std::vector<int64_t> Pins::restrictionOf(const StepModel &model, int index) const {
-  if (recipe_ != Recipe::None)
+  if (!recipe_.isNone())
     return {index};
   std::vector<int64_t> matching;
   for (size_t i = 0; i < rules_.size(); ++i)
@@ -493,24 +475,30 @@ void Pins::restrictLayouts(const StepModel &model, int index, const Mesh &mesh,
       choices.push_back({pinned.storage, pinned.compute, true});
     return;
   }
-  if (recipe_ == Recipe::None || argument.role != Role::Parameter)
+  if (recipe_.isNone() || argument.role != Role::Parameter)
     return;
-  auto [samples, weights] = rolesOfAxes(mesh, recipe_);
-  for (int axis : samples) {
-    prefer(choices, [&](const ArgumentChoice &choice) { return !isSplitBy(choice.compute, axis); });
-    const Recipe recipe = recipeAlong(mesh, recipe_, axis);
-    prefer(choices, [&](const ArgumentChoice &choice) {
-      return isSplitBy(choice.storage, axis) == splitsParameters(recipe);
+  const AxesByRole axes = axesByRole(mesh, recipe_);
+  for (const auto &[axis, role] : axes.data) {
+    const ParameterStorage storage = role.storage;
+    prefer(choices, [&, axis = axis](const ArgumentChoice &choice) {
+      return !isSplitBy(choice.compute, axis);
     });
-    if (recipe == Recipe::Fsdp)
+    prefer(choices, [&, axis = axis](const ArgumentChoice &choice) {
+      return isSplitBy(choice.storage, axis) == splitsParameters(storage);
+    });
+    if (storage == ParameterStorage::Fsdp)
       prefer(choices, [](const ArgumentChoice &choice) { return !choice.staysGathered; });
-    if (recipe == Recipe::Fsdp && !value.shape.empty())
-      prefer(choices,
-             [&](const ArgumentChoice &choice) { return hasAxis(choice.storage.dims[0], axis); });
+    if (storage == ParameterStorage::Fsdp && !value.shape.empty())
+      prefer(choices, [&, axis = axis](const ArgumentChoice &choice) {
+        return hasAxis(choice.storage.dims[0], axis);
+      });
   }
+  const int weights = axes.weights;
   if (weights < 0)
     return;
-  prefer(choices, [&](const ArgumentChoice &choice) { return choice.storage == choice.compute; });
+  prefer(choices, [&](const ArgumentChoice &choice) {
+    return isSplitBy(choice.storage, weights) == isSplitBy(choice.compute, weights);
+  });
   int dim = weightDim(model, value);
   if (dim >= 0)
     prefer(choices, [&](const ArgumentChoice &choice) {

@@ -2,17 +2,8 @@
 // recipe is a preference: choices that contradict it are dropped unless none would remain. A rule
 // is binding.
 //
-//   dp        samples are split over all axes; parameters and states are replicated
-//   zero1     dp, but each rank updates only its part of a parameter and keeps only that part of
-//             the optimizer state
-//   zero2     zero1, and each rank receives only its part of the reduced gradients
-//   zero3     zero2, and parameters are stored split and gathered for use
-//   fsdp      zero3, with every parameter split along its first dim and gathered again for the
-//             backward pass, as PyTorch's fully_shard does
-//   hsdp      fsdp along the axis `shard` (else the last axis), dp along the others; without a mesh
-//             `shard` spans the ranks of a node, and `replicate` the nodes
-//   megatron  along the axis `tp` (else the last axis) weights are split by columns or rows and
-//             embeddings by words; along the other axes samples are split
+// Recipes for layouts, such as `dp`, `fsdp+tp:8` or `megatron+zero1`, are explained in Recipe.h.
+// Recipes for recomputation:
 //
 //   full-recompute       what crosses the boundaries of blocks is kept for the backward pass, all
 //                        between is computed again (Fates.h)
@@ -34,13 +25,11 @@
 #pragma once
 
 #include "compiler/planner/choices/Choices.h"
+#include "compiler/planner/choices/Recipe.h"
 #include "compiler/planner/model/Batch.h"
 #include "runtime/base/Status.h"
 
 namespace cleave::planner {
-
-// The named recipes; None: no recipe.
-enum class Recipe { None, Dp, Zero1, Zero2, Zero3, Fsdp, Hsdp, Megatron };
 
 // The recipes for recomputation; Free: the planner decides.
 enum class Recompute { Free, Full, Selective, None, ShardingFirst };
@@ -74,30 +63,34 @@ public:
   // with its number and content.
   static Result<Pins> parse(const std::string &text);
   static Result<Pins> fromJson(const std::string &json);
-  static Pins ofRecipe(Recipe recipe);
   static Pins ofRules(std::vector<NamePin> rules);
 
-  Recipe recipe() const { return recipe_; }
+  const Recipe &recipe() const { return recipe_; }
   Recompute recompute() const { return recompute_; }
   const std::vector<FatePin> &fateRules() const { return fateRules_; }
   // Whether any pin restricts layouts.
   bool restrictsLayouts() const {
-    return recipe_ != Recipe::None || !rules_.empty() || !gatherRules_.empty();
+    return !recipe_.isNone() || !rules_.empty() || !gatherRules_.empty();
   }
   // The recipe's name or the file's path, for messages; empty without pins.
   const std::string &name() const { return name_; }
-  // The recipe's mesh for a number of ranks, used if the user gives none; nothing without a recipe.
-  // `nodeRanks`: ranks of one node.
-  std::optional<Mesh> defaultMesh(int64_t ranks, int64_t nodeRanks) const;
+  // The recipe's mesh (Recipe::defaultMesh).
+  std::optional<Mesh> defaultMesh(int64_t ranks, int64_t nodeRanks) const {
+    return recipe_.defaultMesh(ranks, nodeRanks);
+  }
 
   // Whether a rule names an axis.
   bool namesAxis() const;
-  // A user error if a rule names an axis that the mesh does not have, matches nothing, or
-  // contradicts another one.
+  // A user error if the recipe does not go with the mesh (Recipe::check), or a rule names an axis
+  // that the mesh does not have, matches nothing, or contradicts another one.
   Status check(const StepModel &model, const Mesh &mesh) const;
 
-  // Finds the batch of the step; must be called before restrictOp and restrictArgument.
-  void prepare(const StepModel &model) { batch_ = findBatch(model); }
+  // Finds what runs over samples and sequences; must be called before restrictOp and
+  // restrictArgument.
+  void prepare(const StepModel &model) {
+    batch_ = findBatch(model);
+    sequences_ = findSequences(model);
+  }
   // Drops the choices of an op that contradict the pins; under a rule none may remain.
   void restrictOp(const StepModel &model, int op, const Mesh &mesh,
                   std::vector<OpChoice> &choices) const;
@@ -115,13 +108,13 @@ private:
   void restrictLayouts(const StepModel &model, int argument, const Mesh &mesh,
                        std::vector<ArgumentChoice> &choices) const;
 
-  Recipe recipe_ = Recipe::None;
+  Recipe recipe_;
   Recompute recompute_ = Recompute::Free;
   std::vector<FatePin> fateRules_;
   std::vector<GatherPin> gatherRules_;
   std::string name_;
   std::vector<NamePin> rules_;
-  Batch batch_;
+  Batch batch_, sequences_;
 };
 
 } // namespace cleave::planner

@@ -1,5 +1,6 @@
 // Batch: the dims of values that run over the samples of the batch. Found from the first dims of
-// inputs and labels by following factors through the step, in both directions.
+// inputs and labels by following factors through the step, in both directions. In the same way: the
+// dims that run over the positions of sequences.
 #pragma once
 
 #include "compiler/planner/model/StepModel.h"
@@ -18,5 +19,9 @@ struct Batch {
 
 // The batch of a step.
 Batch findBatch(const StepModel &model);
+
+// The same for positions of sequences: the dims after the first one of inputs and labels that hold
+// no floats. A dim that joins samples and positions runs over samples.
+Batch findSequences(const StepModel &model);
 
 } // namespace cleave::planner

@@ -159,6 +159,8 @@ TEST_CASE("four ranks train like one, whatever the recipe") {
 
 TEST_CASE("four ranks on two axes train like one, with uneven batches and micro-batches") {
   checkModel("gpt.dynamo.onnx", 4, 4, "megatron", "dp=2,tp=2");
+  for (const char *pin : {"megatron+zero1", "fsdp+tp", "hsdp+sp", "zero1+cp", "cp+sp"})
+    checkModel("gpt.dynamo.onnx", 4, 4, pin, "dp=2,tp=2");
   checkModel("gpt.dynamo.onnx", 7, 4, "dp", "");
   checkModel("gpt.dynamo.onnx", 7, 4, "", "dp=2,tp=2");
   checkModel("mlp.dynamo.onnx", 7, 4, "zero3", "");

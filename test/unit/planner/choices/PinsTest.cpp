@@ -189,6 +189,36 @@ TEST_CASE("megatron on two axes splits samples along the first") {
   CHECK(planned.result(kOut).substr(0, 4) == "[dp,");
 }
 
+TEST_CASE("megatron beside zero1 splits weights, and updates and states along the other axis") {
+  const Mesh mesh{{{"dp", 2}, {"tp", 2}}};
+  Planned planned("megatron+zero1", mesh);
+  CHECK(planned.storage(kX) == "[dp, _]");
+  CHECK(planned.storage(kUp) == "[_, tp]");
+  CHECK(planned.use(kUp) == "[_, tp]");
+  CHECK(planned.storage(kDown) == "[tp, _]");
+  CHECK(planned.storage(kUpM) == "[dp, tp]");
+  CHECK(Planned("megatron", mesh).storage(kUpM) == "[_, tp]");
+  CHECK(planned.result(kHidden) == "[dp, tp]");
+}
+
+TEST_CASE("fsdp beside tp gathers the part of a weight that a rank uses") {
+  Planned planned("fsdp+tp:2");
+  CHECK(planned.plan.mesh.str() == "dp=2,tp=2");
+  CHECK(planned.storage(kUp) == "[dp, tp]");
+  CHECK(planned.use(kUp) == "[_, tp]");
+  CHECK(planned.storage(kDown).substr(0, 6) != "[tp, _");
+  CHECK(planned.use(kDown) == "[tp, _]");
+  CHECK(planned.storage(kUpM) == planned.storage(kUp));
+  CHECK(planned.result(kHidden) == "[dp, tp]");
+}
+
+TEST_CASE("hsdp beside tp has three axes") {
+  Planned planned("hsdp:2+tp:2", Mesh{{{"replicate", 1}, {"shard", 2}, {"tp", 2}}});
+  CHECK(planned.storage(kUp) == "[shard, tp]");
+  CHECK(planned.use(kUp) == "[_, tp]");
+  CHECK(planned.storage(kX) == "[shard, _]");
+}
+
 TEST_CASE("pins by name bind") {
   StepModel model = trainingModel(64, 256, 1024);
   PlannerOptions options;
@@ -252,8 +282,9 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
 
 TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
-        "unknown pin zero4: expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, "
-        "full-recompute, selective-recompute, no-recompute, sharding-first or a JSON file");
+        "unknown pin zero4: expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, tp, sp, cp, "
+        "several of them joined by +, full-recompute, selective-recompute, no-recompute, "
+        "sharding-first or a JSON file");
   CHECK_THAT(Pins::fromJson("[]").status().message(), Catch::StartsWith("not a file of pins"));
   CHECK_THAT(Pins::fromJson(R"({"pins": [{"name": "w"}]})").status().message(),
              Catch::StartsWith("pin 1 is malformed"));

@@ -56,3 +56,13 @@ TEST_CASE("a factor over samples makes its dims of all operands and results run 
   }
   CHECK(found > 50);
 }
+
+TEST_CASE("the dims after the first one of inputs without floats run over sequences") {
+  StepModel model = trainingModel(8, 4, 16);
+  CHECK(findSequences(model).dims[model.arguments[0].value] == std::vector<bool>{false, false});
+  model.values[model.arguments[0].value].element = ElementType::I64;
+  const Batch sequences = findSequences(model);
+  CHECK(sequences.dims[model.arguments[0].value] == std::vector<bool>{false, true});
+  CHECK(sequences.hasFactor(0)); // the product that contracts the dim
+  CHECK(sequences.dims[model.ops[0].results[0]] == std::vector<bool>{false, false});
+}
