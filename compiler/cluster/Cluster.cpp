@@ -37,15 +37,20 @@ std::string linkName(CollectiveKind kind) {
   return linkKind(kind) == CollectiveKind::Send ? "send_recv" : std::string(name(kind));
 }
 
-const Link &Level::link(CollectiveKind kind, int64_t ranks) const {
+std::span<const Link> Level::protocols(CollectiveKind kind, int64_t ranks) const {
   auto entries = links.find(linkKind(kind));
   if (entries == links.end())
     entries = links.find(CollectiveKind::Send);
   assert(entries != links.end() && !entries->second.empty() && "fromJson() ensures an entry");
-  for (const Link &link : entries->second)
-    if (link.ranks == 0 || link.ranks >= ranks)
-      return link;
-  return entries->second.back();
+  const std::vector<Link> &all = entries->second;
+  auto first = std::find_if(all.begin(), all.end(), [&](const Link &link) {
+    return link.ranks == 0 || link.ranks >= ranks;
+  });
+  const int64_t size = first == all.end() ? all.back().ranks : first->ranks;
+  first =
+      std::find_if(all.begin(), all.end(), [&](const Link &link) { return link.ranks == size; });
+  auto last = std::find_if(first, all.end(), [&](const Link &link) { return link.ranks != size; });
+  return {first, last};
 }
 
 const Compute &Cluster::computeOf(const std::string &elementType) const {

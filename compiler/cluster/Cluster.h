@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,12 +44,15 @@ std::vector<CollectiveKind> linkKinds();
 // The field of cluster files with the links of a kind: its name, or `send_recv` for messages.
 std::string linkName(CollectiveKind kind);
 
-// Latency and bandwidth of one kind of collective on one level, for groups of up to `ranks` ranks.
+// Latency and bandwidth of one protocol of one kind of collective on one level, for groups of up to
+// `ranks` ranks.
 struct Link {
-  int64_t ranks = 0;         // 0: any number
-  double latencySeconds = 0; // of one call
-  double hopSeconds = 0;     // of each step from rank to rank, in addition
-  double bytesPerSecond = 0; // through the connection of one device, in one direction
+  int64_t ranks = 0;          // 0: any number
+  double latencySeconds = 0;  // of one call
+  double hopSeconds = 0;      // of each step from rank to rank, in addition
+  double bytesPerSecond = 0;  // through the connection of one device, in one direction
+  double doublingSeconds = 0; // of pipelined trees, for each doubling of their units; 0: no such
+                              // trees (compiler/cost/Collective.h)
   bool operator==(const Link &) const = default;
 };
 
@@ -57,11 +61,22 @@ struct Level {
   std::string name;    // `node`, `network`, …
   int64_t devices = 0; // spanned by one unit of this level; 0: all
   // By linkKind(), in the order of rising `ranks`; a kind without entries uses those of Send.
+  // Entries of equal `ranks` are protocols, of which a library takes the fastest.
   std::map<CollectiveKind, std::vector<Link>> links;
 
-  // The entry for a group of `ranks` ranks: the first one that is large enough, else the last.
-  const Link &link(CollectiveKind kind, int64_t ranks) const;
+  // The protocols for a group of `ranks` ranks: the entries with the least `ranks` that is large
+  // enough, else those with the largest. At least one.
+  std::span<const Link> protocols(CollectiveKind kind, int64_t ranks) const;
+  // The first of these protocols.
+  const Link &link(CollectiveKind kind, int64_t ranks) const { return protocols(kind, ranks)[0]; }
   bool operator==(const Level &) const = default;
+};
+
+// The speed of attention in a library of GPUs: shares of the 16-bit peak by the number of keys, for
+// heads of 128 columns. Without points: as compiler/cost/Roofline.h says.
+struct LibraryAttention {
+  Curve forward, gradient;
+  bool operator==(const LibraryAttention &) const = default;
 };
 
 // A machine or several of the same kind. Sizes and speeds are those of one device unless stated.
@@ -77,9 +92,10 @@ struct Cluster {
   int64_t hostBytes = 0;      // memory of one node's host
   std::map<std::string, Compute> compute; // by element type: `f32`, `bf16`, …
   int64_t processors = 0;                 // of one device, which compute tiles; 0: unknown
-  double tileSeconds = 0;      // of a tile, whatever its size: its first reads and last writes
-  double vectorFlops = 0;      // FLOP/s of kernels other than products; 0: as in `compute`
-  double attentionFlops = 0;   // FLOP/s of attention; 0: as cost/Roofline.h says
+  double tileSeconds = 0;    // of a tile, whatever its size: its first reads and last writes
+  double vectorFlops = 0;    // FLOP/s of kernels other than products; 0: as in `compute`
+  double attentionFlops = 0; // FLOP/s of attention; 0: as cost/Roofline.h says
+  LibraryAttention libraryAttention;
   double columnsPerSecond = 0; // of convolutions that are lowered (MeasureConvolution.h); 0: all
                                // have kernels of their own
   double memoryBytesPerSecond = 0; // of one device's memory, reads and writes together

@@ -166,6 +166,8 @@ Link readLink(ClusterReader reader) {
   link.latencySeconds = reader.number("latency_seconds", 0, false);
   if (reader.has("hop_seconds"))
     link.hopSeconds = reader.number("hop_seconds", 0, false);
+  if (reader.has("doubling_seconds"))
+    link.doublingSeconds = reader.number("doubling_seconds", 0, true);
   link.bytesPerSecond = reader.number("bytes_per_second", 0, true);
   reader.refuseOthers();
   return link;
@@ -212,6 +214,17 @@ void readCompute(ClusterReader reader, Cluster &cluster) {
     reader.fail(reader.pathOf("f32"), "this field is missing");
 }
 
+LibraryAttention readLibraryAttention(ClusterReader reader) {
+  LibraryAttention attention;
+  attention.forward = readCurve(reader, "forward");
+  attention.gradient = readCurve(reader, "gradient");
+  for (const char *key : {"forward", "gradient"})
+    if (!reader.has(key))
+      reader.fail(reader.pathOf(key), "this field is missing");
+  reader.refuseOthers();
+  return attention;
+}
+
 void readMemory(ClusterReader reader, Cluster &cluster) {
   cluster.deviceBytes = reader.integer("device_bytes", 1);
   if (reader.has("reserved_bytes"))
@@ -246,6 +259,8 @@ Cluster readCluster(const json &root, Status &status) {
     cluster.vectorFlops = reader.number("vector_flops", 0, true);
   if (reader.has("attention_flops"))
     cluster.attentionFlops = reader.number("attention_flops", 0, true);
+  if (reader.has("library_attention"))
+    cluster.libraryAttention = readLibraryAttention(reader.object("library_attention"));
   if (reader.has("columns_per_second"))
     cluster.columnsPerSecond = reader.number("columns_per_second", 0, true);
   ClusterReader bandwidth = reader.object("memory_bandwidth");
@@ -282,6 +297,8 @@ OrderedJson linkToJson(const Link &link) {
   value["latency_seconds"] = link.latencySeconds;
   if (link.hopSeconds > 0)
     value["hop_seconds"] = link.hopSeconds;
+  if (link.doublingSeconds > 0)
+    value["doubling_seconds"] = link.doublingSeconds;
   value["bytes_per_second"] = link.bytesPerSecond;
   return value;
 }
@@ -348,6 +365,9 @@ std::string toJson(const Cluster &cluster) {
     root["vector_flops"] = cluster.vectorFlops;
   if (cluster.attentionFlops > 0)
     root["attention_flops"] = cluster.attentionFlops;
+  if (!cluster.libraryAttention.forward.points.empty())
+    root["library_attention"] = {{"forward", curveToJson(cluster.libraryAttention.forward)},
+                                 {"gradient", curveToJson(cluster.libraryAttention.gradient)}};
   if (cluster.columnsPerSecond > 0)
     root["columns_per_second"] = cluster.columnsPerSecond;
   return root.dump(1);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace cleave::cost {
 
@@ -83,6 +84,13 @@ static double treeSeconds(const Group &group, double bytes) {
   return group.outer.latencySeconds + 2 * hops + 4 * bytes / group.bandwidth();
 }
 
+// Of an all_reduce.
+static double pipelinedSeconds(const Group &group, double bytes) {
+  return group.outer.latencySeconds +
+         std::ceil(std::log2(group.units())) * group.outer.doublingSeconds +
+         shareSent(group.kind, group.ranks) * bytes / group.bandwidth();
+}
+
 static double twoLevelSeconds(const Group &group, double bytes) {
   const Group inside{group.kind, group.members, 1, group.inner, group.inner};
   const Group between{group.kind, group.units(), 1, group.outer, group.outer};
@@ -97,6 +105,20 @@ static double pairwiseSeconds(const Group &group, double bytes) {
          exchange(group.inner, group.members - 1);
 }
 
+// The fastest algorithm with these protocols.
+static double fastestSeconds(const Group &group, double bytes) {
+  if (factsOf(group.kind).route == CollectiveRoute::Message)
+    return group.outer.latencySeconds + group.outer.hopSeconds + bytes / group.outer.bytesPerSecond;
+  if (factsOf(group.kind).route == CollectiveRoute::Pairwise)
+    return pairwiseSeconds(group, bytes);
+  double least = ringSeconds(group, bytes);
+  if (group.kind == CollectiveKind::AllReduce)
+    least = std::min(least, treeSeconds(group, bytes));
+  if (group.kind == CollectiveKind::AllReduce && group.outer.doublingSeconds > 0)
+    least = std::min(least, pipelinedSeconds(group, bytes));
+  return group.members > 1 ? std::min(least, twoLevelSeconds(group, bytes)) : least;
+}
+
 double CollectiveCost::sentBytes(CollectiveKind kind, const std::vector<int> &axes,
                                  double bytes) const {
   const int64_t ranks = mesh_.ranksAlong(axes);
@@ -109,20 +131,19 @@ double CollectiveCost::seconds(CollectiveKind kind, const std::vector<int> &axes
   if (ranks == 1 || bytes <= 0)
     return 0;
   const Place &where = place(axes);
-  const Link &outer = cluster_.levels[where.level].link(kind, ranks);
   const bool hasInside = where.level > 0 && where.members > 1;
-  const Link &inner = cluster_.levels[hasInside ? where.level - 1 : where.level].link(
-      kind, hasInside ? where.members : ranks);
-  const Group group{kind, static_cast<double>(ranks),
-                    hasInside ? static_cast<double>(where.members) : 1, outer, inner};
-  if (factsOf(kind).route == CollectiveRoute::Message)
-    return outer.latencySeconds + outer.hopSeconds + bytes / outer.bytesPerSecond;
-  if (factsOf(kind).route == CollectiveRoute::Pairwise)
-    return pairwiseSeconds(group, bytes);
-  double least = ringSeconds(group, bytes);
-  if (kind == CollectiveKind::AllReduce)
-    least = std::min(least, treeSeconds(group, bytes));
-  return hasInside ? std::min(least, twoLevelSeconds(group, bytes)) : least;
+  const std::span<const Link> outer = cluster_.levels[where.level].protocols(kind, ranks),
+                              inner = hasInside ? cluster_.levels[where.level - 1].protocols(
+                                                      kind, where.members)
+                                                : outer.first(1);
+  double least = std::numeric_limits<double>::infinity();
+  for (const Link &between : outer)
+    for (const Link &inside : inner) {
+      const Group group{kind, static_cast<double>(ranks),
+                        hasInside ? static_cast<double>(where.members) : 1, between, inside};
+      least = std::min(least, fastestSeconds(group, bytes));
+    }
+  return least;
 }
 
 } // namespace cleave::cost

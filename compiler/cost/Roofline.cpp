@@ -52,15 +52,24 @@ static bool hasMatrixInstructions(const std::string &elementType) {
   return elementType == "bf16" || elementType == "f16";
 }
 
-double libraryAttentionShare(bool isGradient, const AttentionSizes &sizes) {
+LibraryAttention libraryAttention(bool isGradient, const AttentionSizes &sizes) {
   constexpr double kTile = 128;
   constexpr int64_t kNarrow = 64;
   auto filled = [](int64_t size) {
     return static_cast<double>(size) / (std::ceil(static_cast<double>(size) / kTile) * kTile);
   };
-  const double full = std::max(sizes.width, sizes.depth) <= kNarrow ? (isGradient ? 0.21 : 0.31)
-                                                                    : (isGradient ? 0.27 : 0.37);
-  return full * filled(sizes.queries) * filled(sizes.keys);
+  const bool isNarrow = std::max(sizes.width, sizes.depth) <= kNarrow;
+  const double share = !isNarrow ? 1 : isGradient ? 0.78 : 0.84;
+  return {.share = share * filled(sizes.queries) * filled(sizes.keys),
+          .keys = static_cast<double>(sizes.keys),
+          .isGradient = isGradient};
+}
+
+double peakShare(const cluster::Cluster &cluster, const LibraryAttention &attention) {
+  const cluster::Curve &curve =
+      attention.isGradient ? cluster.libraryAttention.gradient : cluster.libraryAttention.forward;
+  const double measured = attention.isGradient ? 0.27 : 0.37;
+  return attention.share * (curve.points.empty() ? measured : curve.at(attention.keys));
 }
 
 // One launch.
@@ -72,8 +81,9 @@ static double computingSeconds(const cluster::Cluster &cluster, const KernelWork
     flops /= directShare(cluster, work.directResults);
   if (work.isAttention && cluster.attentionFlops > 0)
     return flops / cluster.attentionFlops;
-  if (work.libraryShare > 0 && !cluster.isCpu)
-    return flops / (cluster.computeOf(work.elementType).peakFlops * work.libraryShare);
+  if (work.library.share > 0 && !cluster.isCpu)
+    return flops /
+           (cluster.computeOf(work.elementType).peakFlops * peakShare(cluster, work.library));
   const bool isOurs = work.isAttention && !cluster.isCpu;
   const bool isProduct = isOurs ? hasMatrixInstructions(work.elementType) : work.isProduct;
   if (!isProduct && cluster.vectorFlops > 0)

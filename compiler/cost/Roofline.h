@@ -26,6 +26,15 @@ struct MatrixSizes {
   bool isKnown() const { return m > 0 && n > 0 && k > 0; }
 };
 
+// An attention, or its gradient, in a library of GPUs.
+struct LibraryAttention {
+  double share = 0; // of the library's rate for these keys and heads of 128 columns; 0: the kernel
+                    // is not a library's
+  double keys = 0;
+  bool isGradient = false;
+  bool operator==(const LibraryAttention &) const = default;
+};
+
 // The work of one kernel on one device.
 struct KernelWork {
   double flops = 0;                // 2 per multiply-add
@@ -34,7 +43,7 @@ struct KernelWork {
   int64_t launches = 1;            // that share the work equally
   bool isProduct = true;           // a matrix product, an attention, or a convolution
   bool isAttention = false;        // or its gradient
-  double libraryShare = 0;         // of an attention in a library of GPUs; 0: in our kernel
+  LibraryAttention library = {};   // of an attention in a library of GPUs
   MatrixSizes sizes = {};          // of a matrix product
   double columns = 0;              // elements to which a convolution is lowered
   double directResults = 0; // of a convolution that is computed directly: elements of its result
@@ -44,10 +53,15 @@ struct KernelWork {
 // of GPT (1024 keys, 64 and 128 columns) on an H200.
 inline constexpr double kAttentionShare = 0.25;
 
-// The share of the peak that attention by cuDNN reaches in 16-bit floats: as measured on an H200
-// with cuDNN 9.19, in GPT with 1024 keys. Its tiles have 128 queries and keys; a partly filled
-// tile takes as long as a full one (ViT, 197 keys).
-double libraryAttentionShare(bool isGradient, const AttentionSizes &sizes);
+// Attention by cuDNN in 16-bit floats. Heads of at most 64 columns reach 0.84 of the rate of wider
+// ones, and their gradients 0.78: as measured on an H200 with cuDNN 9.19, in GPT with 1024 keys.
+// Its tiles have 128 queries and keys; a partly filled tile takes as long as a full one (ViT, 197
+// keys).
+LibraryAttention libraryAttention(bool isGradient, const AttentionSizes &sizes);
+
+// The share of the 16-bit peak that it reaches: Cluster::libraryAttention at its keys, times its
+// share. Clusters without these curves: 0.37, and the gradient 0.27, as measured there.
+double peakShare(const cluster::Cluster &cluster, const LibraryAttention &attention);
 
 // The share of the rate that a direct convolution reaches, and the results per processor from which
 // on it does: estimates until they are measured.
@@ -59,7 +73,7 @@ inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024;
 // Cluster::vectorFlops if that is not 0, else in f32; lowered convolutions take at least
 // columns / Cluster::columnsPerSecond, and direct ones compute at kDirectShare of the rate, less
 // where they have fewer than kDirectResults results per processor. Attention computes at
-// Cluster::attentionFlops. If that is 0, it computes on GPUs at `libraryShare` of the peak; in a
+// Cluster::attentionFlops. If that is 0, it computes on GPUs at peakShare() of the peak; in a
 // kernel of ours, at kAttentionShare of peak * efficiency in 16-bit floats, in others like what is
 // no product; on CPUs like a product.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);

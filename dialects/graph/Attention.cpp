@@ -105,6 +105,14 @@ std::string AttentionScores::libraryRefusal() const {
   return "";
 }
 
+bool isCausalAttention(Operation *op) {
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return attention.getCausal();
+  if (auto gradient = dyn_cast<AttentionGradOp>(op))
+    return gradient.getCausal();
+  return false;
+}
+
 bool isLibraryAttention(Operation *op) {
   if (op->hasAttr(kDirectAttention))
     return false;

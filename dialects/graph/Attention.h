@@ -64,6 +64,9 @@ private:
 // even where the library can.
 inline constexpr llvm::StringLiteral kDirectAttention = "graph.direct_attention";
 
+// Whether `op` is a causal attention, or the gradient of one.
+bool isCausalAttention(mlir::Operation *op);
+
 // Whether `op` is an attention, or the gradient of one, that the library of GPUs computes: it can,
 // and the op is not marked as direct.
 bool isLibraryAttention(mlir::Operation *op);

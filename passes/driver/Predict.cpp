@@ -57,10 +57,9 @@ public:
                      .bytes = bytes,
                      .elementType = computeType(attention.query().buffer()),
                      .isAttention = true,
-                     .libraryShare = isInLibrary
-                                         ? cost::libraryAttentionShare(attention.has_grad(),
-                                                                       artifact::sizesOf(attention))
-                                         : 0});
+                     .library = isInLibrary ? cost::libraryAttention(attention.has_grad(),
+                                                                     artifact::sizesOf(attention))
+                                            : cost::LibraryAttention()});
     }
     return 0;
   }

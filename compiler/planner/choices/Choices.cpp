@@ -36,6 +36,19 @@ double localFlops(const Op &op, const FactorAxes &factors, const Mesh &mesh) {
   return flops;
 }
 
+double slowestShare(const Op &op, const FactorAxes &factors, const Mesh &mesh) {
+  if (!op.triangle)
+    return 1;
+  auto block = [&](int factor) {
+    const double size = static_cast<double>(op.rule.factors[factor].size.constant().value_or(1));
+    return std::ceil(size / static_cast<double>(mesh.ranksAlong(factors[factor])));
+  };
+  // Of q queries and k keys the last rank computes m (2 M - m) / 2 pairs, with m and M the smaller
+  // and the larger of both; the mean is q k / 2.
+  const double queries = block(op.triangle->first), keys = block(op.triangle->second);
+  return 2 - std::min(queries, keys) / std::max(queries, keys);
+}
+
 namespace {
 
 constexpr int kIdle = -1, kPartial = -2; // uses of an axis besides splitting a factor

@@ -58,4 +58,8 @@ int64_t storedBytes(const Value &value, const Sharding &sharding, const Mesh &me
 // FLOPs of the op on one rank, for the largest block.
 double localFlops(const Op &op, const FactorAxes &factors, const Mesh &mesh);
 
+// The FLOPs of the rank that computes the most, relative to localFlops(): of a causal attention
+// whose queries or keys are split in blocks, (2 c - 1) / c over c ranks; else 1.
+double slowestShare(const Op &op, const FactorAxes &factors, const Mesh &mesh);
+
 } // namespace cleave::planner

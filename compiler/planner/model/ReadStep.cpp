@@ -146,8 +146,12 @@ private:
     plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
     plain.isAttention = isa<graph::AttentionOp, graph::AttentionGradOp>(op);
     if (graph::isLibraryAttention(op))
-      plain.libraryShare =
-          cost::libraryAttentionShare(isa<graph::AttentionGradOp>(op), graph::attentionSizes(op));
+      plain.library =
+          cost::libraryAttention(isa<graph::AttentionGradOp>(op), graph::attentionSizes(op));
+    if (graph::isCausalAttention(op)) {
+      auto rows = [&](int operand) { return plain.rule.operands[operand].rbegin()[1][0]; };
+      plain.triangle = {rows(0), rows(1)};
+    }
     plain.isView = op->hasTrait<graph::LayoutOnly>();
     plain.isAccumulate = isa<graph::AccumulateOp>(op);
     return plain;

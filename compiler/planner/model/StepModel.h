@@ -5,6 +5,7 @@
 // Values, ops, arguments and outputs refer to each other by index into the lists of StepModel.
 #pragma once
 
+#include "compiler/cost/Roofline.h"
 #include "compiler/cost/Strides.h"
 #include "compiler/planner/model/Group.h"
 #include "dialects/interfaces/FactorRule.h"
@@ -92,11 +93,13 @@ struct Op {
   std::vector<int> sparseOperands;    // positions of tables of which only some rows are read
   int64_t repeats = 1;                // times per step: the number of micro-batches, or 1
   Part part = Part::Forward;
-  Span runs;                 // from its first to its last instruction
-  bool isProduct = false;    // of matrices, or a convolution
-  bool isDirect = false;     // a convolution in a generated kernel (dialects/graph/Direct.h)
-  bool isAttention = false;  // or its gradient, in one kernel
-  double libraryShare = 0;   // of such an op in a library of GPUs (cost::libraryAttentionShare)
+  Span runs;                      // from its first to its last instruction
+  bool isProduct = false;         // of matrices, or a convolution
+  bool isDirect = false;          // a convolution in a generated kernel (dialects/graph/Direct.h)
+  bool isAttention = false;       // or its gradient, in one kernel
+  cost::LibraryAttention library; // of such an op in a library of GPUs
+  // Of a causal attention: the factors of its queries and keys, of whose pairs it computes half.
+  std::optional<std::pair<int, int>> triangle;
   bool isView = false;       // it only changes the layout of its operand
   bool isAccumulate = false; // its result lives through all micro-batches
   bool hasKernel = true;     // its results are computed; otherwise they are views or moved

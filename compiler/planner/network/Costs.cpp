@@ -106,9 +106,11 @@ double Costs::replacement(const Argument &argument, const Sharding &storage) con
 double Costs::compute(const Op &op, const OpChoice &choice) const {
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);
+  if (!cluster_.isCpu) // whose ranks share cores
+    work.flops *= slowestShare(op, choice.factors, mesh_);
   work.isProduct = op.isProduct;
   work.isAttention = op.isAttention;
-  work.libraryShare = op.libraryShare;
+  work.library = op.library;
   if (op.columns > 0)
     work.columns = op.columns * work.flops / op.flops;
   double written = 0;

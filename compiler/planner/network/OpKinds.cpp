@@ -131,7 +131,9 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   key.add(op.repeats);
   key.add(op.isProduct + 2 * op.hasKernel + 4 * op.isAccumulate + 8 * op.isDirect +
           16 * op.isAttention);
-  key.add(std::bit_cast<int64_t>(op.libraryShare));
+  key.add(std::bit_cast<int64_t>(op.library.share));
+  key.add(op.triangle ? op.triangle->first : -1);
+  key.add(op.triangle ? op.triangle->second : -1);
   key.add(op.moves);
   key.add(op.product);
   key.add(op.copiesBehindProducer);

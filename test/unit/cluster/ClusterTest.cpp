@@ -105,6 +105,12 @@ TEST_CASE("tiles and hops that cannot be are refused") {
   root = goodJson();
   root["levels"][0]["links"]["all_reduce"][0]["hop_seconds"] = -1;
   CHECK(messageOf(root).find("/levels/0/links/all_reduce/0/hop_seconds: found -1") == 0);
+  root = goodJson();
+  root["levels"][1]["links"]["all_reduce"][1]["doubling_seconds"] = 0;
+  CHECK(messageOf(root).find("/levels/1/links/all_reduce/1/doubling_seconds: found 0") == 0);
+  root = goodJson();
+  root["library_attention"].erase("gradient");
+  CHECK(messageOf(root) == "/library_attention/gradient: this field is missing");
 }
 
 TEST_CASE("a curve is interpolated over the logarithm of the size and constant beyond its ends") {
@@ -122,6 +128,17 @@ TEST_CASE("a link is chosen by the size of the group") {
   CHECK(level.link(CollectiveKind::Send, 2).latencySeconds == 1);
   CHECK(level.link(CollectiveKind::AllReduce, 4).latencySeconds == 2);
   CHECK(level.link(CollectiveKind::AllReduce, 64).latencySeconds == 2);
+}
+
+TEST_CASE("entries for groups of one size are protocols of them") {
+  Level level{.name = "node", .devices = 8, .links = {}};
+  level.links[CollectiveKind::Send] = {{.ranks = 4, .latencySeconds = 1},
+                                       {.ranks = 4, .latencySeconds = 2},
+                                       {.ranks = 0, .latencySeconds = 3}};
+  CHECK(level.protocols(CollectiveKind::Send, 3).size() == 2);
+  CHECK(level.protocols(CollectiveKind::Send, 3)[1].latencySeconds == 2);
+  REQUIRE(level.protocols(CollectiveKind::Send, 5).size() == 1);
+  CHECK(level.protocols(CollectiveKind::Send, 5)[0].latencySeconds == 3);
 }
 
 TEST_CASE("ranks beyond the cores of a CPU share cores and memory") {

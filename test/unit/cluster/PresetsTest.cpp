@@ -22,13 +22,13 @@ TEST_CASE("every preset is a valid cluster of its name") {
     CHECK(cluster->name == name);
     CHECK(cluster->usableBytes() > 0);
   }
-  CHECK(presetNames().size() == 8);
+  CHECK(presetNames().size() == 12);
 }
 
 TEST_CASE("an unknown cluster is an error that lists the known ones") {
   std::string message = findCluster("h101-node").status().message();
   CHECK(message.find("there is no cluster 'h101-node'") == 0);
-  CHECK(message.find("h100-node, h200-node, local-cpu") != std::string::npos);
+  CHECK(message.find("h100-500w-node, h100-node, h200-node, local-cpu") != std::string::npos);
 }
 
 TEST_CASE("local-cpu is measured once, kept, and read from then on") {

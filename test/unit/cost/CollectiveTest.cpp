@@ -1,5 +1,6 @@
 // Seconds of collectives: the latency-bandwidth formulas, and groups in the topology.
 #include "compiler/cost/Collective.h"
+#include "compiler/cluster/Presets.h"
 #include "compiler/cost/Reshard.h"
 
 #include <catch2/catch.hpp>
@@ -120,6 +121,66 @@ TEST_CASE("a collective over many nodes goes level by level where hops cost more
   // A ring over all has 11 hops of 1 s, two levels have 3.
   CHECK(cost.seconds(CollectiveKind::AllGather, {0, 1}, 8) ==
         Approx((1 + 3 + 0.75 * 8 / 40) + (1 + 0.75 * 2 / 10)));
+}
+
+TEST_CASE(
+    "a large all_reduce over many nodes goes along pipelined trees, if the cluster has them") {
+  cluster::Cluster cluster = withHops();
+  cluster.levels[1].links[CollectiveKind::Send][0].doublingSeconds = 0.5;
+  CollectiveCost cost(cluster, {{{"node", 16}, {"inside", 4}}});
+  // Sixteen nodes are four doublings of one.
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {0, 1}, 1e6) ==
+        Approx(1 + 4 * 0.5 + 2 * 63.0 / 64 * 1e6 / 40));
+  // One rank of each node: the trees span the nodes alike, over one connection of each.
+  CHECK(cost.seconds(CollectiveKind::AllReduce, {0}, 1e6) ==
+        Approx(1 + 4 * 0.5 + 2 * 15.0 / 16 * 1e6 / 10));
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 1e6) ==
+        Approx(1 + 15 * 1 + 15.0 / 16 * 1e6 / 10));
+}
+
+TEST_CASE("of several protocols the fastest is taken") {
+  cluster::Cluster cluster = withHops();
+  cluster.levels[0].links[CollectiveKind::AllGather] = {
+      {.latencySeconds = 1, .bytesPerSecond = 10}, {.latencySeconds = 5, .bytesPerSecond = 40}};
+  CollectiveCost cost(cluster, {{{"inside", 4}}});
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 8) == Approx(1 + 0.75 * 8 / 10));
+  CHECK(cost.seconds(CollectiveKind::AllGather, {0}, 800) == Approx(5 + 0.75 * 800 / 40));
+}
+
+// Measured busbw of nccl-tests (compiler/cluster/presets/README.md) beside the presets.
+namespace {
+struct Measured {
+  const char *preset;
+  int64_t ranks;
+  double mebibytes, gigabytesPerSecond;
+};
+} // namespace
+
+TEST_CASE("the presets' all_reduces are within 30 % of measured ones") {
+  const Measured all[] = {{"a100-80-node", 8, 1, 36},     {"a100-80-node", 8, 16, 109},
+                          {"a100-80-node", 8, 64, 167},   {"a100-80-node", 8, 1024, 228},
+                          {"h100-node", 8, 1, 44},        {"h100-node", 8, 4, 129},
+                          {"h100-node", 8, 16, 234},      {"h100-node", 8, 64, 362},
+                          {"h100-node", 8, 1024, 466},    {"h100-node", 4, 8192, 363},
+                          {"b200-node", 8, 16, 255},      {"b200-node", 8, 256, 646},
+                          {"b200-node", 8, 8192, 839},    {"gb200-nvl72", 4, 1, 80},
+                          {"gb200-nvl72", 4, 16, 331},    {"gb200-nvl72", 4, 1024, 647},
+                          {"gb200-nvl72", 64, 1024, 681}, {"mi300x-node", 8, 4, 142},
+                          {"mi300x-node", 8, 64, 274},    {"mi300x-node", 8, 1024, 315},
+                          {"h100-node", 32, 16, 114},     {"h100-node", 32, 256, 272},
+                          {"h100-node", 128, 16, 73},     {"h100-node", 128, 1024, 325},
+                          {"h100-node", 1024, 16, 46},    {"h100-node", 1024, 64, 123},
+                          {"h100-node", 1024, 256, 235},  {"h100-node", 1024, 1024, 303},
+                          {"h100-node", 4096, 16, 41},    {"h100-node", 4096, 1024, 286}};
+  for (const Measured &run : all) {
+    const double ranks = static_cast<double>(run.ranks), bytes = run.mebibytes * 1048576;
+    const CollectiveCost cost(*cluster::findCluster(run.preset), {{{"x", run.ranks}}});
+    const double seconds = cost.seconds(CollectiveKind::AllReduce, {0}, bytes);
+    const double busbw = 2 * (ranks - 1) / ranks * bytes / seconds / 1e9;
+    INFO(run.preset << ", " << run.ranks << " ranks, " << run.mebibytes << " MiB: " << busbw
+                    << " GB/s, measured " << run.gigabytesPerSecond);
+    CHECK(busbw == Approx(run.gigabytesPerSecond).epsilon(0.3));
+  }
 }
 
 TEST_CASE("joined calls take no longer than the calls one by one") {

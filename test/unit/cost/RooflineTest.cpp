@@ -72,16 +72,32 @@ static AttentionSizes headOf(int64_t queries, int64_t keys, int64_t columns) {
 
 TEST_CASE("attention in a library of GPUs computes at its share of the peak") {
   cluster::Cluster gpu = device();
-  const double share = libraryAttentionShare(/*isGradient=*/true, headOf(1024, 1024, 64));
-  KernelWork work{.flops = 1e9, .elementType = "bf16", .isAttention = true, .libraryShare = share};
-  const double peak = gpu.computeOf("bf16").peakFlops;
-  CHECK(kernelSeconds(gpu, work) == Approx(1e9 / (peak * share) + 1e-6));
+  auto share = [&](bool isGradient, int64_t queries, int64_t keys, int64_t columns) {
+    return peakShare(gpu, libraryAttention(isGradient, headOf(queries, keys, columns)));
+  };
+  KernelWork work{.flops = 1e9, .elementType = "bf16", .isAttention = true};
+  work.library = libraryAttention(/*isGradient=*/true, headOf(1024, 1024, 64));
+  const double peak = gpu.computeOf("bf16").peakFlops, narrow = share(true, 1024, 1024, 64);
+  CHECK(kernelSeconds(gpu, work) == Approx(1e9 / (peak * narrow) + 1e-6));
+  CHECK(narrow < share(false, 1024, 1024, 64));
+  CHECK(narrow < share(true, 1024, 1024, 128));
+  // A tile that is half empty takes as long as a full one.
+  CHECK(share(true, 192, 1024, 64) == Approx(0.75 * narrow));
   gpu.isCpu = true;
   CHECK(kernelSeconds(gpu, work) == Approx(1e9 / 4e12 + 1e-6));
-  CHECK(share < libraryAttentionShare(/*isGradient=*/false, headOf(1024, 1024, 64)));
-  CHECK(share < libraryAttentionShare(/*isGradient=*/true, headOf(1024, 1024, 128)));
-  // A tile that is half empty takes as long as a full one.
-  CHECK(libraryAttentionShare(/*isGradient=*/true, headOf(192, 1024, 64)) == Approx(0.75 * share));
+}
+
+TEST_CASE(
+    "the rate of attention in a library of GPUs depends on the keys, if the cluster says so") {
+  cluster::Cluster gpu = device();
+  gpu.libraryAttention = {.forward = {{{1024, 0.4}, {4096, 0.6}}}, .gradient = {{{1024, 0.3}}}};
+  auto share = [&](bool isGradient, int64_t keys) {
+    return peakShare(gpu, libraryAttention(isGradient, headOf(keys, keys, 128)));
+  };
+  CHECK(share(false, 1024) == Approx(0.4));
+  CHECK(share(false, 2048) == Approx(0.5));
+  CHECK(share(false, 8192) == Approx(0.6));
+  CHECK(share(true, 8192) == Approx(0.3));
 }
 
 TEST_CASE("attention computes at its own rate, if it is known") {

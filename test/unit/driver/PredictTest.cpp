@@ -88,6 +88,10 @@ TEST_CASE("one head per rank: the program takes what the planner predicts") {
   checkModel(model, {{2, "tp=2", 1, "megatron"}, {8, "dp=4,tp=2", 1, "megatron"}});
 }
 
+TEST_CASE("blocks of queries: the program takes what the planner predicts for the last of them") {
+  checkModel(zooCases()[1], {{4, "dp=2,cp=2", 1, "zero1+cp"}, {4, "cp=2,tp=2", 1, "cp+tp"}});
+}
+
 // Takes an hour; run by hand or by the label slow: unit-driver "[sweep]".
 TEST_CASE("every model on every mesh: the program takes what the planner predicts", "[.sweep]") {
   for (const std::vector<ModelCase> &models : {bundledCases(), zooCases()})

@@ -95,8 +95,26 @@ planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden, int6
   return std::move(*model);
 }
 
+// The preset with fixed prices of f32 kernels and of collectives.
+static cluster::Cluster fixedNode() {
+  cluster::Cluster cluster = *cluster::findCluster("h100-node");
+  cluster.tileSeconds = 1e-6;
+  cluster.launchSeconds = 3.5e-6;
+  cluster.memoryEfficiency = {{{1e4, 0.01}, {1e5, 0.06}, {1e6, 0.35}, {1e7, 0.75}, {1e8, 0.87}}};
+  for (size_t level = 0; level < cluster.levels.size(); ++level)
+    for (auto &[kind, links] : cluster.levels[level].links) {
+      const bool isInside = level == 0;
+      links = {{.latencySeconds = 6.6e-6,
+                .hopSeconds = isInside ? 1.9e-6 : 5e-6,
+                .bytesPerSecond = !isInside                           ? 4.5e10
+                                  : kind == CollectiveKind::AllReduce ? 4.7e11
+                                                                      : 3.6e11}};
+    }
+  return cluster;
+}
+
 const cluster::Cluster &h100Node() {
-  static const cluster::Cluster all = *cluster::findCluster("h100-node");
+  static const cluster::Cluster all = fixedNode();
   return all;
 }
 

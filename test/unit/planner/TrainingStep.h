@@ -13,7 +13,8 @@ std::string trainingStep(int64_t batch, int64_t in, int64_t hidden, int64_t micr
 planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden,
                                  int64_t microBatches = 1);
 
-// The cluster `h100-node`.
+// The cluster `h100-node` with fixed prices: how plans are found does not depend on those of the
+// preset, which follow measurements.
 const cluster::Cluster &h100Node();
 
 // The plan of a step on so many of its devices under pins; the test fails if there is none.

@@ -83,6 +83,24 @@ TEST_CASE("a rank holds its largest block of a value, and computes its share of 
   CHECK(localFlops(product, axes, mesh) == Approx(product.flops / 6));
 }
 
+TEST_CASE("the last queries of a causal attention see the most keys") {
+  const Mesh mesh = *Mesh::parse("a=2,b=4");
+  const StepModel model = trainingModel(16, 32, 64);
+  Op op = model.ops[0];
+  op.triangle = {0, 1};
+  REQUIRE(op.rule.factors[0].size == Polynomial(16));
+  op.rule.factors[1].size = Polynomial(16);
+  FactorAxes axes(op.rule.factors.size());
+  CHECK(slowestShare(op, axes, mesh) == 1);
+  axes[0] = {1}; // of the mean of 4 ranks, the last one has 7/4
+  CHECK(slowestShare(op, axes, mesh) == Approx(7.0 / 4));
+  axes[0] = {};
+  axes[1] = {0}; // the first keys are seen by the most queries
+  CHECK(slowestShare(op, axes, mesh) == Approx(3.0 / 2));
+  op.triangle = {};
+  CHECK(slowestShare(op, axes, mesh) == 1);
+}
+
 TEST_CASE("an argument is whole, as its readers want it, or gathered from finer parts") {
   const Mesh mesh = *Mesh::parse("a=2,b=2");
   const Sharding whole = Sharding::replicated(2), rows{{{0}, {}}, {}, {}};

@@ -1,5 +1,4 @@
 // Reading of pins, and plans under recipes and rules.
-#include "compiler/cluster/Presets.h"
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/search/Planner.h"
 #include "test/unit/planner/TrainingStep.h"
@@ -24,7 +23,7 @@ struct Planned {
     options.ranks = 4;
     options.mesh = mesh;
     options.pins = *Pins::parse(pin);
-    Result<Plan> result = planStep(model, *cluster::findCluster("h100-node"), options);
+    Result<Plan> result = planStep(model, h100Node(), options);
     INFO((result.isOk() ? "" : result.status().message()));
     REQUIRE(result.isOk());
     plan = *result;
@@ -48,7 +47,7 @@ TEST_CASE(
   auto planned = [&](const Budget &budget) {
     PlannerOptions options{.ranks = 4, .mesh = *Mesh::parse("dp=4"), .budget = budget};
     options.pins = *Pins::parse("zero3");
-    Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+    Result<Plan> plan = planStep(model, h100Node(), options);
     INFO(plan.status().message());
     REQUIRE(plan.isOk());
     return *plan;
@@ -74,7 +73,7 @@ TEST_CASE(
   auto planned = [&](const std::string &rule, const Budget &budget) {
     PlannerOptions options{.ranks = 4, .mesh = *Mesh::parse("dp=4"), .budget = budget};
     options.pins = *Pins::fromJson(R"({"pins": [)" + stored + rule + "]}");
-    Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+    Result<Plan> plan = planStep(model, h100Node(), options);
     INFO(plan.status().message());
     REQUIRE(plan.isOk());
     return *plan;
@@ -165,7 +164,7 @@ TEST_CASE("the free plan is at least as fast as that of any recipe") {
   StepModel model = trainingModel(64, 256, 1024);
   PlannerOptions options;
   options.ranks = 4;
-  const double best = planStep(model, *cluster::findCluster("h100-node"), options)->seconds;
+  const double best = planStep(model, h100Node(), options)->seconds;
   for (const char *recipe : {"dp", "zero1", "zero2", "zero3", "fsdp", "hsdp", "megatron"}) {
     INFO(recipe);
     CHECK(best <= Planned(recipe).plan.seconds * (1 + 1e-9));
@@ -226,7 +225,7 @@ TEST_CASE("pins by name bind") {
   options.mesh = Mesh{{{"dp", 4}}};
   options.pins = *Pins::fromJson(
       R"({"pins": [{"name": "*.weight", "layout": [["dp"], []], "use": [[], []]}]})");
-  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  Result<Plan> plan = planStep(model, h100Node(), options);
   REQUIRE(plan.isOk());
   for (size_t weight : {kUp, kDown}) {
     CHECK(plan->arguments[weight].storage.str(plan->mesh) == "[dp, _]");
@@ -242,7 +241,7 @@ TEST_CASE("pins bind arguments that otherwise follow their only reader") {
     options.mesh = Mesh{{{"dp", 4}, {"tp", 1}}};
     options.pins = *Pins::fromJson(R"({"pins": [{"name": ")" + model.arguments[kUpM].name +
                                    R"(", "layout": )" + layout + "}]}");
-    Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+    Result<Plan> plan = planStep(model, h100Node(), options);
     INFO(layout << (plan.isOk() ? "" : plan.status().message()));
     REQUIRE(plan.isOk());
     const Sharding &found = plan->arguments[kUpM].storage;
@@ -258,7 +257,7 @@ TEST_CASE("pins of ops may name axes of one rank") {
   options.mesh = Mesh{{{"dp", 4}, {"tp", 1}}};
   options.pins = *Pins::fromJson(R"({"pins": [{"op": ")" + model.ops[kHidden].name +
                                  R"(", "layout": [["dp"], ["tp"]]}]})");
-  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  Result<Plan> plan = planStep(model, h100Node(), options);
   INFO((plan.isOk() ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   CHECK(plan->ops[kHidden].results[0].str(plan->mesh) == "[dp, _]");
@@ -270,12 +269,12 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
   options.ranks = 4;
   options.pins = *Pins::fromJson(R"({"pins": [{"op": ")" + model.ops[kHidden].name +
                                  R"(", "layout": [["dp"], []]}]})");
-  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  Result<Plan> plan = planStep(model, h100Node(), options);
   INFO((plan.isOk() ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   CHECK(plan->mesh.str() == "dp=2,tp=2"); // the rule names an axis: names are kept
   options.mesh = Mesh{{{"dp", 4}}};
-  Status alone = planStep(model, *cluster::findCluster("h100-node"), options).status();
+  Status alone = planStep(model, h100Node(), options).status();
   CHECK(alone.exitCode() == 2);
   CHECK_THAT(alone.message(), Catch::StartsWith("no way is left to place"));
 }
