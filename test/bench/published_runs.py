@@ -1,132 +1,322 @@
 #!/usr/bin/env python3
 """Predicted beside published: training runs that others measured, priced with their own configuration as pins.
 
-    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N] [--cluster A100=FILE] [--cluster H100=FILE]
+    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N] [--only TEXT] [--jobs N] [--cluster A100=FILE] [--csv OUT.csv]
 
-A file has a header and a row per run, of one of two forms. Runs of any model: source, model, hidden, layers, heads, ffn, vocab, seq,
-gpu, n_gpus, tp, pp, dp, mbs (micro-batch per data rank), gbs (samples per step), recompute, dtype, iter_s. Runs of GPT on A100s,
-as the simulator vTrain publishes them: "# GPUs", "global batch", "micro batch", "hidden size", "attention heads", "# layers",
-"sequence length", "tensor parallelism", "data parallelism", "pipeline parallelism", "iteration time (ms)".
+A file has a header and a row per run, of one of three forms, which FORMS tells apart by a column:
 
-Prints the ratio predicted/published per run, and per file its median, range and geometric mean, the spread around that, and the rank correlation.
-Memory is unlimited. A run that computed the forward pass again in the backward pass is compared with 4/3 of the predicted time.
+  ffn            runs of any size of GPT and Llama
+  # GPUs         GPTs on A100s, as the simulator vTrain publishes them
+  global_batch   runs of named models, with layouts, precision and recomputation
+
+Each run is priced as it was published: model, batch and micro-batches, mesh, storage (replicated, ZeRO-1 or FSDP), recomputation, fused or
+unfused attention, and card. Fused attention has the speed of a library, as the cluster gives it, also where Cleave would run a kernel of its own
+(--own-attention: as Cleave runs it). Runs that cannot be priced are counted by reason. Memory is unlimited.
+
+Predicted seconds are those of the plan's simulated step (`step_seconds`), in which communication overlaps with computation; "exposed" is the
+share of it in which no kernel runs. Per file and over all: mean, geometric mean, spread and range of the ratio predicted/published, the rank
+correlation (Spearman) of seconds per sample within each model, and the ratio by tensor-, context- and data-parallel size and micro-batch.
 """
 import argparse
+import collections
+import concurrent.futures
 import csv
+import dataclasses
+import json
 import math
 import pathlib
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 DTYPES = {"fp16": "f16", "bf16": "bf16"}
+# The cluster of a card, by the first name that the row's card begins with.
+CLUSTERS = {"A100": "a100-80-node", "H100-96GB": "h100-500w-node", "H100": "h100-node", "H200": "h200-node", "B200": "b200-node",
+            "GB200": "gb200-nvl72", "GB300": "gb300-nvl72", "MI300X": "mi300x-node"}
+# Models of the zoo, by a pattern of published names.
+MODELS = {r"llama-?3(\.1)?[-_ ]8b": "llama3-8b", r"llama-?3(\.1)?[-_ ]70b": "llama3-70b", r"llama-?3(\.1)?[-_ ]405b": "llama3-405b",
+          r"llama-?2[-_ ]70b": "llama2-70b", r"gpt-?3": "gpt3", r"mixtral[-_ ]8x7b": "mixtral-8x7b", r"mixtral[-_ ]8x22b": "mixtral-8x22b"}
 
 
-def common(row):
-    """A row of either form as one dictionary; numbers as int."""
-    if "# GPUs" in row:
-        names = {"n_gpus": "# GPUs", "gbs": "global batch", "mbs": "micro batch", "hidden": "hidden size",
-                 "heads": "attention heads", "layers": "# layers", "seq": "sequence length", "tp": "tensor parallelism",
-                 "dp": "data parallelism", "pp": "pipeline parallelism"}
-        run = {name: int(row[column]) for name, column in names.items()}
-        return {**run, "model": "gpt", "ffn": 4 * run["hidden"], "vocab": 51200, "gpu": "A100", "dtype": "fp16",
-                "recompute": "", "seconds": float(row["iteration time (ms)"]) * 1e-3}
-    run = {name: int(row[name]) for name in ("n_gpus", "gbs", "mbs", "hidden", "heads", "layers", "seq", "ffn", "vocab", "tp", "dp", "pp")}
-    return {**run, "model": row["model"], "gpu": row["gpu"], "dtype": row["dtype"], "recompute": row["recompute"],
-            "seconds": float(row["iter_s"])}
+@dataclasses.dataclass
+class Run:
+    model: str              # as published, with its size
+    zoo: list               # arguments of cleave-zoo
+    gpu: str
+    dtype: str              # as published
+    seq: int
+    batch: int              # samples per step
+    micro: int              # samples per micro-batch and data rank
+    seconds: float          # of a step, as published
+    tp: int
+    dp: int
+    pp: int = 1
+    cp: int = 1
+    ep: int = 1
+    storage: str = "dp"     # the recipe for parameters and states
+    recompute: str = ""     # as published
+    fused: bool = True      # attention in one kernel
+    adapters: int = 0       # network adapters of 8 devices; 0: as the cluster has
+    note: str = ""
+
+    def recipe(self):
+        """The recipe for layouts."""
+        return "+".join([self.storage] + ["cp"] * (self.cp > 1) + ["tp"] * (self.tp > 1))
+
+    def mesh(self):
+        axes = [("dp", self.dp), ("cp", self.cp), ("tp", self.tp)]
+        return ",".join(f"{name}={size}" for name, size in axes if size > 1 or name == "dp")
+
+    def ranks(self):
+        return self.dp * self.cp * self.tp
 
 
-def reason_to_skip(run):
-    if run["pp"] > 1:
+# A published kind of recomputation: the recipe, and the share of the way from there to full-recompute. torchtitan's "op" computes every second
+# product of a layer again, which of a Llama 8B at 8192 tokens is 0.32 of the forward pass; its "layer" every second layer.
+RECOMPUTATIONS = {"": ("no-recompute", 0), "full": ("full-recompute", 0), "selective+SP": ("selective-recompute", 0),
+                  "selective op": ("selective-recompute", 0.32), "selective layer": ("selective-recompute", 0.5)}
+
+
+def recomputation_of(run):
+    return RECOMPUTATIONS.get("" if run.recompute.startswith("none") else run.recompute)
+
+
+def whole(text, otherwise=0):
+    return int(text) if text.isdigit() else otherwise
+
+
+def sized(row):
+    """Runs before 2024 have attention that stores its scores."""
+    number = {name: int(row[name]) for name in ("hidden", "layers", "heads", "ffn", "vocab", "seq", "n_gpus", "tp", "pp", "dp", "mbs", "gbs")}
+    llama = row["model"].lower().startswith("llama")
+    sizes = [item for name in ("hidden", "layers", "heads", "ffn", "vocab") for item in (f"--{name}", row[name])]
+    return Run(model=row["model"], zoo=["llama3-8b", *sizes] if llama else ["gpt3", *sizes, "--context", row["seq"]], gpu=row["gpu"],
+               dtype=row["dtype"], seq=number["seq"], batch=number["gbs"], micro=number["mbs"], seconds=float(row["iter_s"]), tp=number["tp"],
+               dp=number["dp"], pp=number["pp"], storage="fsdp" if llama else "dp", recompute=row["recompute"], fused=llama, note=row["note"])
+
+
+def vtrain(row):
+    """Megatron-LM with full recomputation and attention that stores its scores."""
+    hidden, layers, heads, seq = (row[name] for name in ("hidden size", "# layers", "attention heads", "sequence length"))
+    return Run(model=f"gpt-{hidden}x{layers}", zoo=["gpt3", "--hidden", hidden, "--layers", layers, "--heads", heads, "--ffn", str(4 * int(hidden)),
+                                                     "--vocab", "51200", "--context", seq],
+               gpu="A100", dtype="fp16", seq=int(seq), batch=int(row["global batch"]), micro=int(row["micro batch"]),
+               seconds=float(row["iteration time (ms)"]) * 1e-3, tp=int(row["tensor parallelism"]), dp=int(row["data parallelism"]),
+               pp=int(row["pipeline parallelism"]), recompute="full", fused=False, adapters=4)
+
+
+def named(row):
+    name = next((zoo for pattern, zoo in MODELS.items() if re.match(pattern, row["model"].lower())), None)
+    cut = re.search(r"cut to (\d+) layers", row["model"])
+    storage = "fsdp" if whole(row["fsdp"]) > 1 else "zero1" # Megatron's distributed optimizer
+    # Context-parallel ranks are not counted in the column dp; files differ in whether experts are.
+    number = {key: whole(row[key], 1) for key in ("tp", "cp", "pp", "ep")}
+    batch, seq, gpus = whole(row["global_batch"]), whole(row["seq"]), whole(row["gpus"])
+    dp = gpus // (number["tp"] * number["cp"] * number["pp"])
+    step = row["step_ms"] or 0
+    return Run(model=row["model"], zoo=[name, *(["--layers", cut[1]] if cut else [])] if name else [], gpu=row["gpu_type"],
+               dtype=row["precision"].lower(), seq=seq, batch=batch, micro=whole(row["mbs"]), seconds=float(step) * 1e-3, dp=dp, storage=storage,
+               recompute=row["recompute"], note=f"{row['kind']} {row['note']}", **number)
+
+
+FORMS = {"ffn": sized, "# GPUs": vtrain, "global_batch": named}
+
+
+def reason_to_skip(run, options):
+    if run.pp > 1:
         return "stages of a pipeline cannot be planned yet"
-    if run["dtype"] not in DTYPES:
-        return f"there are no products in {run['dtype']}"
-    if run["gbs"] % (run["mbs"] * run["dp"]):
-        return "the step is no whole number of micro-batches"
+    if not run.zoo:
+        return "the zoo does not have the model"
+    if run.dtype not in DTYPES:
+        return f"there are no products in {run.dtype}"
+    if run.ep > 1:
+        return "no recipe splits experts"
+    if not run.seconds or not run.batch or not run.micro or not run.dp:
+        return "batch or seconds are not known"
+    if run.batch % (run.micro * run.dp):
+        return "the step is not a whole number of micro-batches"
+    if recomputation_of(run) is None:
+        return f"no recipe for recomputation '{run.recompute}'"
+    if "eager" in run.note:
+        return "not compiled: a kernel per op"
+    if "async TP" in run.note:
+        return "products are cut so that tensor-parallel collectives overlap, which cannot be planned yet"
+    if run.note.startswith(("lora", "sft")):
+        return "fine-tuning"
+    if cluster_of(run, options) is None:
+        return f"there is no cluster for {run.gpu}"
     return ""
 
 
-def predict(run, options, folder):
-    """Seconds of a step, or the compiler's message."""
-    llama = run["model"].lower().startswith("llama")
-    path = folder / "model.onnx"
-    sizes = ["--hidden", run["hidden"], "--layers", run["layers"], "--heads", run["heads"], "--ffn", run["ffn"], "--vocab", run["vocab"]]
-    sizes += [] if llama else ["--context", run["seq"]]
-    subprocess.run([options.bin / "cleave-zoo", "llama3-8b" if llama else "gpt3", *map(str, sizes), "-o", path], check=True,
-                   stdout=subprocess.DEVNULL)
-    layout = (["--mesh", f"dp={run['n_gpus']}", "--pin", "zero3"] if llama else
-              ["--mesh", f"dp={run['dp']},tp={run['tp']}", "--pin", "megatron"])
-    result = subprocess.run(
-        [options.bin / "cleave-compile", path, "--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw",
-         "--set", f"batch={run['mbs'] * run['dp']},seq={run['seq']}", "--accumulate", str(run["gbs"] // run["mbs"] // run["dp"]),
-         "--dtype", DTYPES[run["dtype"]], "--cluster", options.clusters[run["gpu"][:4]],
-         "--ranks", str(run["n_gpus"]), *layout, "--memory", "100000GiB", "--stop-after", "planned", "-o", folder / "out.mlir"],
-        capture_output=True, text=True)
-    found = re.search(r"^plan: .*?, ([\d.]+) (us|ms|s) per step", result.stdout + result.stderr, re.M)
-    if not found:
-        return (result.stdout + result.stderr).strip().splitlines()[-1]
-    return float(found[1]) * UNITS[found[2]] * (4 / 3 if run["recompute"] == "full" else 1)
+def cluster_of(run, options):
+    return next((options.clusters[card] for card in sorted(options.clusters, key=len, reverse=True) if run.gpu.startswith(card)), None)
+
+
+def write_cluster(run, options, path):
+    """Writes the cluster of the run: the named one, with its network adapters and the rate of fused attention."""
+    name = cluster_of(run, options)
+    file = pathlib.Path(name) if pathlib.Path(name).exists() else ROOT / "compiler/cluster/presets" / f"{name}.json"
+    cluster = json.loads(file.read_text())
+    if run.adapters:
+        for link in [link for links in cluster["levels"][1]["links"].values() for link in links]:
+            link["bytes_per_second"] *= run.adapters / 8
+    if run.fused and not options.own_attention and "library_attention" in cluster:
+        forward, gradient = (interpolate(cluster["library_attention"][key], run.seq) for key in ("forward", "gradient"))
+        # Two products forward, five backward.
+        cluster["attention_flops"] = 7 / (2 / forward + 5 / gradient) * cluster["compute"]["bf16"]["peak_flops"]
+    path.write_text(json.dumps(cluster))
+
+
+def interpolate(points, size):
+    """As cluster::Curve."""
+    after = next((k for k, (x, _) in enumerate(points) if x >= size), None)
+    if not after:
+        return points[0 if after == 0 else -1][1]
+    (x, y), (x1, y1) = points[after - 1], points[after]
+    return y + (y1 - y) * math.log(size / x) / math.log(x1 / x)
+
+
+def predict(run, options):
+    """The seconds of a step and those of its computation, or the compiler's message."""
+    recipe, share = recomputation_of(run)
+    found = price(run, recipe, options)
+    if isinstance(found, str) or not share:
+        return found
+    full = price(run, "full-recompute", options)
+    return full if isinstance(full, str) else [less + share * (more - less) for less, more in zip(found, full)]
+
+
+def price(run, recompute, options):
+    """The same of the plan with this recipe for recomputation."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        write_cluster(run, options, folder / "cluster.json")
+        subprocess.run([options.bin / "cleave-zoo", *run.zoo, "-o", folder / "model.onnx"], check=True, stdout=subprocess.DEVNULL)
+        result = subprocess.run(
+            [options.bin / "cleave-compile", folder / "model.onnx", "-q", "--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw",
+             "--set", f"batch={run.micro * run.dp},seq={run.seq}", "--accumulate", str(run.batch // run.micro // run.dp),
+             "--dtype", DTYPES[run.dtype], "--cluster", folder / "cluster.json", "--ranks", str(run.ranks()), "--mesh", run.mesh(),
+             "--pin", f"{run.recipe()},{recompute}", *([] if run.fused else ["--decompose-attention"]), "--memory", "100000GiB", "-o", folder / "plan"],
+            capture_output=True, text=True)
+        if result.returncode:
+            return (result.stdout + result.stderr).strip().splitlines()[-1]
+        dump = subprocess.run([options.bin / "cleave-dump", folder / "plan", "--json"], check=True, capture_output=True, text=True)
+        predicted = json.loads(dump.stdout)["predicted"]
+        return predicted["step_seconds"], predicted["compute_seconds"]
 
 
 def ranks_of(values):
-    order = sorted(range(len(values)), key=lambda i: values[i])
-    ranks = [0] * len(values)
-    for rank, i in enumerate(order):
-        ranks[i] = rank
-    return ranks
+    """Ranks from 0, the mean of them for equal values."""
+    order = sorted(values)
+    return [(order.index(value) + len(order) - 1 - order[::-1].index(value)) / 2 for value in values]
 
 
 def correlation(a, b):
     mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
     covariance = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b))
-    return covariance / math.sqrt(sum((x - mean_a)**2 for x in a) * sum((y - mean_b)**2 for y in b))
+    scale = math.sqrt(sum((x - mean_a)**2 for x in a) * sum((y - mean_b)**2 for y in b))
+    return covariance / scale if scale else float("nan")
 
 
-def summarize(pairs):
-    if len(pairs) < 2:
+def spearman(rows):
+    return correlation(ranks_of([row.predicted / row.run.batch for row in rows]), ranks_of([row.run.seconds / row.run.batch for row in rows]))
+
+
+@dataclasses.dataclass
+class Priced:
+    run: Run
+    predicted: float # seconds
+    exposed: float   # share of them without a kernel
+
+    @property
+    def ratio(self):
+        return self.predicted / self.run.seconds
+
+
+def geometric_mean(rows):
+    return math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
+
+
+def grouped(rows, key):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return dict(sorted(groups.items()))
+
+
+def summarize(title, rows):
+    if not rows:
         return
-    logs = [math.log(predicted / published) for predicted, published in pairs]
-    mean = sum(logs) / len(logs)
-    spread = math.sqrt(sum((x - mean)**2 for x in logs) / len(logs))
-    rho = correlation(ranks_of([p for p, _ in pairs]), ranks_of([q for _, q in pairs]))
-    print(f"  {len(pairs)} runs: predicted/published: median {math.exp(statistics.median(logs)):.2f}, range {math.exp(min(logs)):.2f} to "
-          f"{math.exp(max(logs)):.2f}, geometric mean {math.exp(mean):.2f}, spread x{math.exp(spread):.2f}, rank correlation {rho:.3f}")
+    ratios = [row.ratio for row in rows]
+    middle = geometric_mean(rows)
+    spread = math.exp(math.sqrt(sum(math.log(ratio / middle)**2 for ratio in ratios) / len(rows)))
+    print(f"{title}: {len(rows)} runs: predicted/published: mean {sum(ratios) / len(ratios):.3f}, geometric mean {middle:.3f}, spread x{spread:.3f}, "
+          f"range {min(ratios):.2f} to {max(ratios):.2f}")
+    for name, key in {"tp": lambda row: row.run.tp, "cp": lambda row: row.run.cp, "dp": lambda row: row.run.dp,
+                      "micro-batch": lambda row: row.run.micro}.items():
+        groups = grouped(rows, key)
+        print(f"  by {name}:", ", ".join(f"{size}: {geometric_mean(group):.3f} ({len(group)})" for size, group in groups.items()))
+    models = {name: group for name, group in grouped(rows, lambda row: (row.run.model, row.run.seq)).items() if len(group) > 2}
+    found = {name: spearman(group) for name, group in models.items()}
+    weights = sum(len(models[name]) for name, rho in found.items() if not math.isnan(rho))
+    if weights:
+        mean = sum(rho * len(models[name]) for name, rho in found.items() if not math.isnan(rho)) / weights
+        print(f"  rank correlation within a model: mean {mean:.3f};", ", ".join(f"{name} {rho:.2f} ({len(models[(name, seq)])})"
+                                                                              for (name, seq), rho in found.items()))
 
 
-def report(path, options, folder):
+def report(path, options):
     with open(path, newline="") as file:
-        runs = [common(row) for row in csv.DictReader(file)]
+        table = list(csv.DictReader(file))
+    form = next((read for column, read in FORMS.items() if column in table[0]), None) if table else None
+    if not form:
+        sys.exit(f"{path}: found no row with one of the columns {', '.join(FORMS)}")
+    runs = [form(row) for row in table]
     print(f"{path}: {len(runs)} runs")
-    skipped, pairs = {}, []
-    for run in runs:
-        if reason := reason_to_skip(run):
-            skipped[reason] = skipped.get(reason, 0) + 1
-    for reason, count in skipped.items():
+    reasons = [reason_to_skip(run, options) for run in runs]
+    for reason, count in collections.Counter(filter(None, reasons)).items():
         print(f"  skipped {count}: {reason}")
-    for run in [run for run in runs if not reason_to_skip(run)][::options.every]:
-        predicted = predict(run, options, folder)
-        name = (f"  {run['model']:12} {run['hidden']:5}x{run['layers']:<3} {run['n_gpus']:4} {run['gpu'][:4]} tp={run['tp']:<2} dp={run['dp']:<3} "
-                f"batch {run['gbs']:4} by {run['mbs']:2} {run['recompute']:15}")
-        if isinstance(predicted, str):
-            print(name, predicted)
-            continue
-        pairs.append((predicted, run["seconds"]))
-        print(f"{name} published {run['seconds']:7.3f} s, predicted {predicted:7.3f} s, ratio {predicted / run['seconds']:.2f}", flush=True)
-    summarize(pairs)
+    chosen = [run for run, reason in zip(runs, reasons) if not reason and options.only in f"{run.model} {run.gpu}"][::options.every]
+    rows = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for run, predicted in zip(chosen, pool.map(lambda run: predict(run, options), chosen)):
+            name = (f"  {run.model:16} {run.gpu[:9]:9} {run.seq:6} {run.mesh():22} batch {run.batch:4} by {run.micro:2} "
+                    f"{run.recipe():11} {run.recompute[:15]:15} {'' if run.fused else 'unfused'}")
+            if isinstance(predicted, str):
+                print(name, predicted, flush=True)
+                continue
+            seconds, computing = predicted
+            rows.append(Priced(run, seconds, 1 - computing / seconds))
+            print(f"{name} published {run.seconds:7.3f} s, predicted {seconds:7.3f} s, exposed {100 * rows[-1].exposed:3.0f} %, "
+                  f"ratio {rows[-1].ratio:.3f}", flush=True)
+    summarize(str(path), rows)
+    return rows
+
+
+def write_csv(path, rows):
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["model", "gpu", "seq", "mesh", "batch", "micro", "recipe", "recompute", "published_s", "predicted_s", "exposed", "ratio"])
+        for row in rows:
+            run = row.run
+            writer.writerow([run.model, run.gpu, run.seq, run.mesh(), run.batch, run.micro, run.recipe(), run.recompute, run.seconds, f"{row.predicted:.6g}",
+                             f"{row.exposed:.4f}", f"{row.ratio:.4f}"])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", type=pathlib.Path, default=ROOT / "build/bin")
     parser.add_argument("--every", type=int, default=1, help="price only every Nth run that can be priced")
+    parser.add_argument("--only", default="", help="price only runs whose model and card contain this text")
+    parser.add_argument("--jobs", type=int, default=1, help="runs that are priced at a time")
+    parser.add_argument("--own-attention", action="store_true", help="price attention in the kernels that Cleave would run")
+    parser.add_argument("--csv", type=pathlib.Path, help="also write a row per priced run")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
-    parser.add_argument("--cluster", action="append", default=[], metavar="GPU=CLUSTER", help="of the runs on these GPUs")
+    parser.add_argument("--cluster", action="append", default=[], metavar="CARD=CLUSTER", help="of the runs on these cards")
     options = parser.parse_args()
-    options.clusters = {"A100": "a100-80-node", "H100": "h100-node", **dict(text.split("=", 1) for text in options.cluster)}
+    options.clusters = {**CLUSTERS, **dict(text.split("=", 1) for text in options.cluster)}
     found = [path for path in options.files if path.exists()]
     for path in options.files:
         if path not in found:
@@ -134,9 +324,11 @@ def main():
     if not found:
         print("skipped: no file of published runs, see --help for the columns")
         return
-    with tempfile.TemporaryDirectory() as folder:
-        for path in found:
-            report(path, options, pathlib.Path(folder))
+    rows = [row for path in found for row in report(path, options)]
+    if len(found) > 1:
+        summarize("all", rows)
+    if options.csv:
+        write_csv(options.csv, rows)
 
 
 if __name__ == "__main__":
