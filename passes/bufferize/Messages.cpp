@@ -25,14 +25,18 @@ LogicalResult StepLowering::checkStage() {
     if (!graph::isReplacedPerMicroBatch(step_, i, repeated_))
       continue;
     const unsigned argument = *graph::aliasOf(step_, i);
-    for (Operation *user : step_.getArgument(argument).getUsers())
-      if (parts_.lookup(user) == graph::StagePart::Backward)
-        return user->emitOpError("reads the state '")
-               << graph::argName(step_, argument)
-               << "' in the backward part of a stage, but each forward part replaces it; train "
-                  "this model without --stages";
+    if (isReadIn(step_.getArgument(argument), graph::StagePart::Backward))
+      return emitError(step_.getArgument(argument).getLoc())
+             << "the backward part of a stage reads the state '" << graph::argName(step_, argument)
+             << "', but each forward part replaces it; train this model without --stages";
   }
   return success();
+}
+
+bool StepLowering::isReadIn(Value value, graph::StagePart part) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return parts_.lookup(user) == part || (isAliasing(user) && isReadIn(user->getResult(0), part));
+  });
 }
 
 void StepLowering::addMicroSegments() {

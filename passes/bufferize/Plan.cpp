@@ -172,6 +172,9 @@ void StepLowering::planReplacement(unsigned result) {
   Operation *op = value.getDefiningOp();
   if (!alias || !op || destinations_.contains(value) || !op->hasTrait<graph::InPlaceResult>())
     return;
+  // Later micro-batches replace the state again before the backward part reads this value.
+  if (isStage_ && isReadIn(value, graph::StagePart::Backward))
+    return;
   Value argument = step_.getArgument(*alias);
   int position = position_.lookup(op);
   if (lastUse_.lookup(argument) > position)

@@ -141,6 +141,8 @@ private:
   // -- messages between pipeline stages (Messages.cpp) --
   // A message is all values that one stage passes to another at one time.
   mlir::LogicalResult checkStage();
+  // Whether an op of this part reads the value or a view of it.
+  bool isReadIn(mlir::Value value, graph::StagePart part) const;
   // The segments of a micro-batch, and of its messages.
   void addMicroSegments();
   // Add the messages that arrive from some peers and that leave at one time, in the segment that is

@@ -71,6 +71,12 @@ class Stages(fixture.Plans):
         self.assertEqual(self.numbers(self.compile("stages", model, *options, "--stages", 2, ranks=2), samples),
                          self.numbers(self.compile("whole", model, *options), samples))
 
+    def test_a_dropout_drops_the_same_elements_in_both_parts_of_a_micro_batch(self):
+        for micro_batches in (2, 3):
+            options = ["--train", "--loss", "softmax-cross-entropy:logits", "--set", "batch=2", "--accumulate", micro_batches]
+            plans = [self.compile(f"dropout-{stages}", cleave.MODELS / "dropout.onnx", *options, "--stages", stages, ranks=stages) for stages in (1, 2)]
+            self.assertEqual(*(self.numbers(plan, cleave.GOLDEN / "mlp.npz") for plan in plans))
+
     def test_a_checkpoint_is_resumed_on_any_number_of_stages(self):
         model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
         plans = {stages: self.plan("resumed", model, options, stages) for stages in (1, 2, 4)}

@@ -26,7 +26,7 @@ TEST_CASE("tensor parallelism across nodes is slower than inside them") {
                          {{"layers", 1}, {"vocab", 1024}}};
   ModelFile file(gpt);
   const double inside = secondsOn(file.path(), gpt, "dp=8,tp=8", "megatron");
-  CHECK(secondsOn(file.path(), gpt, "dp=4,tp=16", "megatron") > 1.1 * inside);
+  CHECK(secondsOn(file.path(), gpt, "dp=4,tp=16", "megatron") > 1.05 * inside);
   CHECK(secondsOn(file.path(), gpt, "dp=2,tp=32", "megatron") > 1.2 * inside);
   CHECK(secondsOn(file.path(), gpt, "dp=8,tp=8", "") <= inside);
 }
