@@ -45,6 +45,13 @@ private:
   // Whether a plan fits. Where the smallest quick plan needs half as much again, none is searched.
   Result<bool> tryRanks(int64_t ranks) {
     options_.ranks = ranks;
+    CLEAVE_TRY_ASSIGN(const bool fitsPins, variants_.pinsFitRanks(options_));
+    if (!fitsPins) {
+      tell(ranks, "the sizes of --pin do not divide it");
+      failure_ = Status::infeasible("--ranks least: the sizes in --pin ", options_.pin,
+                                    " divide no number of ranks that was tried");
+      return false;
+    }
     CLEAVE_TRY_ASSIGN(planner::Budget budget, variants_.budget(options_));
     CLEAVE_TRY_ASSIGN(QuickPlan quick, variants_.quick(options_));
     const int64_t least = quick.smallest().bytes;

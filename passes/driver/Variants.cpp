@@ -66,6 +66,12 @@ Result<QuickPlan> Variants::quick(const CompileOptions &options) {
   return quickPlan(module, *c_.cluster, std::move(planner));
 }
 
+Result<bool> Variants::pinsFitRanks(const CompileOptions &options) {
+  CLEAVE_TRY(loadCluster(c_));
+  CLEAVE_TRY_ASSIGN(const planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
+  return planner::meshesToTry(planner).front().ranks() == options.ranks;
+}
+
 std::string comparedTo(double seconds, double other) {
   const double more = seconds / other - 1;
   if (std::abs(more) < 5e-4)

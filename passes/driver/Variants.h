@@ -30,6 +30,8 @@ public:
   Result<planner::Budget> budget(const CompileOptions &options);
   // The ranks that a node of the cluster has; 1 if it is a CPU.
   Result<int64_t> nodeRanks();
+  // Whether the sizes that --pin gives to mesh axes divide the ranks.
+  Result<bool> pinsFitRanks(const CompileOptions &options);
   // The plan that cleave-compile would make. Errors as of the phases.
   Result<Decided> decide(const CompileOptions &options);
   // Plans that are found within seconds; the cheapest answer to whether anything fits.

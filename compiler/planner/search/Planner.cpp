@@ -93,6 +93,10 @@ static Status checkOptions(const StepModel &model, const PlannerOptions &options
   if (options.ranks < 1)
     return Status::userError("a plan needs at least one rank, found ", options.ranks);
   for (const Mesh &mesh : meshesToTry(options)) {
+    if (mesh.ranks() != options.ranks && !options.mesh)
+      return Status::userError("the sizes in --pin ", options.pins.name(), " make the mesh ",
+                               mesh.str(), " of ", mesh.ranks(), " ranks, but ", options.ranks,
+                               " were asked for; give sizes that divide --ranks");
     if (mesh.ranks() != options.ranks)
       return Status::userError("the mesh ", mesh.str(), " has ", mesh.ranks(), " ranks, but ",
                                options.ranks, " were asked for: make --mesh and --ranks agree");

@@ -10,6 +10,18 @@ using namespace cleave::driver;
 using namespace cleave::test;
 using Catch::Matchers::Contains;
 
+TEST_CASE(
+    "a pin that gives sizes to axes leaves out the numbers of ranks that they do not divide") {
+  CompileOptions options = gptOptions(1);
+  options.pin = "tp:4";
+  AtPrimitive at(options);
+  Result<LeastRanks> least = leastRanks(at.variants, options);
+  INFO((least ? least->remark : least.status().message()));
+  REQUIRE(least.isOk());
+  CHECK(least->ranks == 4);
+  CHECK_THAT(least->remark, Contains("2: the sizes of --pin do not divide it"));
+}
+
 TEST_CASE("the fewest ranks on which a step fits") {
   const int64_t one = Fitting(gptOptions(1)).c.decided.arenaBytes;
   for (int64_t percent : {100, 30}) {

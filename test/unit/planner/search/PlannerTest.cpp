@@ -93,6 +93,15 @@ TEST_CASE("mesh and ranks must agree") {
         "the mesh dp=2 has 2 ranks, but 4 were asked for: make --mesh and --ranks agree");
 }
 
+TEST_CASE("the sizes of a recipe must divide the ranks") {
+  StepModel model = trainingModel(8, 4, 16);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.pins = *Pins::parse("fsdp+tp:3");
+  CHECK_THAT(planOn(model, options).status().message(),
+             Catch::Contains("the sizes in --pin fsdp+tp:3 make the mesh"));
+}
+
 TEST_CASE("the same question gets the same answer") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
