@@ -77,14 +77,14 @@ static double ringSeconds(const Group &group, double bytes) {
          shareSent(group.kind, group.ranks) * bytes / group.bandwidth();
 }
 
-// Of an all_reduce.
+// Seconds of an all_reduce along plain trees.
 static double treeSeconds(const Group &group, double bytes) {
   const double hops = std::ceil(std::log2(group.units())) * group.outer.hopSeconds +
                       std::ceil(std::log2(group.members)) * group.inner.hopSeconds;
   return group.outer.latencySeconds + 2 * hops + 4 * bytes / group.bandwidth();
 }
 
-// Of an all_reduce.
+// Seconds of an all_reduce along pipelined trees.
 static double pipelinedSeconds(const Group &group, double bytes) {
   return group.outer.latencySeconds +
          std::ceil(std::log2(group.units())) * group.outer.doublingSeconds +

@@ -43,8 +43,8 @@ double slowestShare(const Op &op, const FactorAxes &factors, const Mesh &mesh) {
     const double size = static_cast<double>(op.rule.factors[factor].size.constant().value_or(1));
     return std::ceil(size / static_cast<double>(mesh.ranksAlong(factors[factor])));
   };
-  // Of q queries and k keys the last rank computes m (2 M - m) / 2 pairs, with m and M the smaller
-  // and the larger of both; the mean is q k / 2.
+  // The last rank computes m (2 M - m) / 2 of its q k pairs of queries and keys, where m and M are
+  // the smaller and the larger of q and k. The mean over all ranks is q k / 2.
   const double queries = block(op.triangle->first), keys = block(op.triangle->second);
   return 2 - std::min(queries, keys) / std::max(queries, keys);
 }

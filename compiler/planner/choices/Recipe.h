@@ -1,5 +1,5 @@
-// Recipe: a named way to lay out a step, composed of parts that are joined by `+`. Each part says
-// what axes of the mesh do.
+// Recipe: a named way to lay out a step, composed of parts that are joined by `+`. Each part gives
+// a role to mesh axes.
 //
 // Along the axis `dp` (every axis that no other part takes) samples are split:
 //
@@ -41,7 +41,7 @@ bool splitsParameters(ParameterStorage storage);
 // Whether each rank updates its part of a parameter only.
 bool splitsUpdate(ParameterStorage storage);
 
-// What one axis of the mesh does.
+// The role of one mesh axis.
 struct AxisRole {
   enum class Splits { Samples, Sequences, Weights };
   Splits splits = Splits::Samples;
@@ -63,9 +63,9 @@ public:
 
   // The mesh for a number of ranks, used if the user gives none; nothing without a recipe. Its axes
   // are `dp` (of hsdp `replicate` and `shard`), `cp` and `tp`, as far as there are such parts. The
-  // outermost axis takes the ranks that the others leave. Of those, one without a size stays
-  // inside of a node, which has `nodeRanks` ranks: first tp, then cp, then shard. Where sizes do
-  // not divide the ranks, the mesh has another number of ranks.
+  // outermost axis takes the ranks that the others leave. An inner axis without a size stays inside
+  // a node of `nodeRanks` ranks; tp is sized first, then cp, then shard. If the sizes do not divide
+  // `ranks`, the mesh has another number of ranks, and planStep() refuses it.
   std::optional<Mesh> defaultMesh(int64_t ranks, int64_t nodeRanks) const;
 
   // A user error if the mesh has an axis too few, or an axis whose size the recipe gives otherwise.

@@ -21,7 +21,7 @@ std::string mesh(const std::string &text, int64_t ranks = 64, int64_t nodeRanks 
   return recipe(text).defaultMesh(ranks, nodeRanks)->str();
 }
 
-// What the axes do, such as `samples fsdp, weights`.
+// The roles of the axes as text, such as `samples fsdp, weights`.
 std::string roles(const std::string &text, const std::string &axes) {
   const Mesh mesh = *Mesh::parse(axes);
   std::string found;
