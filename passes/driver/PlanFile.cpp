@@ -53,18 +53,8 @@ static uint64_t sentBytes(const plan::Program &program, const plan::Instruction 
   return bytes;
 }
 
-// Adds the seconds, bytes and FLOPs of the programs. The planner's numbers are added by Record.h.
-static Status addPrediction(Compilation &c) {
-  plan::Prediction &predicted = *c.plan.mutable_predicted();
-  const plan::Program &program = artifact::stepOf(c.plan, 0);
-  CLEAVE_TRY_ASSIGN(const StepSeconds seconds, secondsOfStep(c.plan));
-  predicted.set_step_seconds(seconds.step);
-  predicted.set_compute_seconds(seconds.compute);
-  predicted.set_communication_seconds(seconds.communication);
-  predicted.set_peak_bytes(0); // the planner knows the step alone
-  for (const plan::Program &each : c.plan.programs())
-    predicted.set_peak_bytes(std::max(predicted.peak_bytes(), each.arenas(0).bytes()));
-  predicted.set_cluster(c.options.cluster);
+// Raises the FLOPs and sent bytes to those of this program.
+static void addWork(const plan::Program &program, plan::Prediction &predicted) {
   double flops = 0;
   uint64_t sent = 0;
   std::vector<int64_t> runs = runsOf(program);
@@ -73,8 +63,24 @@ static Status addPrediction(Compilation &c) {
       flops += runs[s] * artifact::flopsOf(program, instruction);
       sent += runs[s] * sentBytes(program, instruction);
     }
-  predicted.set_flops(flops);
-  predicted.set_communication_bytes(sent);
+  predicted.set_flops(std::max(predicted.flops(), flops));
+  predicted.set_communication_bytes(std::max(predicted.communication_bytes(), sent));
+}
+
+// Adds the seconds, bytes and FLOPs of the programs. The planner's numbers are added by Record.h.
+static Status addPrediction(Compilation &c) {
+  plan::Prediction &predicted = *c.plan.mutable_predicted();
+  CLEAVE_TRY_ASSIGN(const StepSeconds seconds, secondsOfStep(c.plan));
+  predicted.set_step_seconds(seconds.step);
+  predicted.set_compute_seconds(seconds.compute);
+  predicted.set_communication_seconds(seconds.communication);
+  predicted.set_peak_bytes(0); // the planner knows the step alone
+  for (const plan::Program &each : c.plan.programs())
+    predicted.set_peak_bytes(std::max(predicted.peak_bytes(), each.arenas(0).bytes()));
+  predicted.set_cluster(c.options.cluster);
+  for (const plan::Program &program : c.plan.programs())
+    if (program.kind() == plan::Program::STEP)
+      addWork(program, predicted);
   return Status::ok();
 }
 

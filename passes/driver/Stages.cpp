@@ -55,7 +55,7 @@ Result<stage::CutCosts> cutCosts(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   const cluster::Link &link =
       c.cluster->levels.front().link(CollectiveKind::Send, c.options.stages);
-  return stage::CutCosts{.secondsPerFlop = 1 / c.cluster->computeOf("f32").peakFlops,
+  return stage::CutCosts{.secondsPerFlop = 1 / c.cluster->computeOf(c.options.dtype).peakFlops,
                          .secondsPerByte = 1 / link.bytesPerSecond};
 }
 
@@ -80,6 +80,22 @@ Status splitStages(Compilation &c) {
   return Status::ok();
 }
 
+// Adds what was decided on a stage. The seconds and the bound are those of the slowest stage, the
+// work is that of all.
+static void addStage(const plan::Plan &stage, plan::Plan &all) {
+  plan::Prediction &sum = *all.mutable_predicted();
+  const plan::Prediction before = sum;
+  if (stage.predicted().planned_seconds() > sum.planned_seconds())
+    sum = stage.predicted();
+  sum.set_peak_bytes(std::max(before.peak_bytes(), stage.predicted().peak_bytes()));
+  sum.set_model_flops(before.model_flops() + stage.predicted().model_flops());
+  sum.set_peak_seconds(before.peak_seconds() + stage.predicted().peak_seconds());
+  const bool isFirst = all.decisions().empty();
+  for (const plan::Decision &decision : stage.decisions())
+    if (isFirst || (decision.kind() != "mesh" && decision.kind() != "axis"))
+      *all.add_decisions() = decision;
+}
+
 Status planStages(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   // The ranks of all stages share a machine's memory and cores.
@@ -87,26 +103,30 @@ Status planStages(Compilation &c) {
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   CompileOptions options = c.options;
   options.ranks = c.options.ranks / c.options.stages;
-  std::optional<Decided> slowest;
+  plan::Plan described;
+  planner::Plan slowest;
   std::string peaks;
   for (auto [i, unit] : llvm::enumerate(c.units)) {
+    const std::string name = unit.name();
     CLEAVE_TRY_ASSIGN(planner::PlannerOptions asked, plannerOptions(options, shared));
     Result<Decided> decided = decideStep(*unit.module, shared, asked);
-    CLEAVE_TRY(decided.status().withContext(concat("stage ", i)));
+    CLEAVE_TRY(decided.status().withContext(name));
     shard::annotate(graph::stepOf(*decided->module), decided->plan);
-    unit.module = decided->module->clone();
-    c.stagePeaks.push_back(decided->plan.peakBytes);
-    peaks += concat(i ? ", " : "", bytesText(decided->plan.peakBytes));
-    if (!slowest || decided->plan.seconds > slowest->plan.seconds)
-      slowest = std::move(*decided);
+    unit.module = std::move(decided->module);
+    if (!decided->recomputation.empty())
+      c.remarks.push_back({"recompute", name + ": " + decided->recomputation});
+    c.decided = std::move(decided->plan);
+    c.stagePeaks.push_back(c.decided.peakBytes);
+    peaks += concat(i ? ", " : "", bytesText(c.decided.peakBytes));
+    plan::Plan own;
+    CLEAVE_TRY(describePlan(c, decided->model, own));
+    addStage(own, described);
+    if (i == 0 || c.decided.seconds > slowest.seconds)
+      slowest = c.decided;
   }
-  c.decided = std::move(slowest->plan);
+  c.decided = std::move(slowest);
   c.remarks.push_back({"stages", concat(c.options.stages, " stages, ", scheduleOf(c.options),
-                                        "; their ranks take ", peaks,
-                                        "; seconds and bound of the planner are those of the "
-                                        "slowest stage")});
-  plan::Plan described;
-  CLEAVE_TRY(describePlan(c, slowest->model, described));
+                                        "; their ranks need ", peaks)});
   recordDecisions(c.module(), described);
   return Status::ok();
 }

@@ -22,8 +22,8 @@ Status splitStages(Compilation &c);
 // order of micro-batches takes less than that stage is busy.
 Status planStages(Compilation &c);
 
-// Makes the stages an axis of the mesh, the outermost one. Before this, the mesh of a unit is that
-// of the ranks of its stage.
+// Adds the stages as the outermost mesh axis. Until then, the mesh of a unit covers the ranks of
+// its stage only.
 void addStageAxis(Compilation &c);
 
 } // namespace cleave::driver
