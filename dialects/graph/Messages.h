@@ -21,7 +21,7 @@ llvm::StringRef nameOf(Passed passed);
 // The inverse; none if the attribute, which may be null, is not one of the names.
 std::optional<Passed> passedNamed(mlir::Attribute name);
 
-// When argument i is received, or result i sent; none if it is no message.
+// When argument i is received, or result i sent; none if it is not a message.
 std::optional<Passed> receivedWhen(mlir::func::FuncOp step, unsigned i);
 std::optional<Passed> sentWhen(mlir::func::FuncOp step, unsigned i);
 // The stage at the other end of received argument i, or of sent result i.
@@ -34,13 +34,13 @@ struct Stage {
   int64_t count = 1; // of the pipeline
 };
 
-// graph.stage = [index, count], on the module of the step; none if the step is no stage.
+// graph.stage = [index, count], on the module of the step; none if the step is not a stage.
 inline constexpr llvm::StringLiteral kStage = "graph.stage";
 std::optional<Stage> stageOf(mlir::func::FuncOp step);
 void setStage(mlir::ModuleOp module, const Stage &stage);
 bool isStage(mlir::func::FuncOp step);
 
-// What a stage does for one micro-batch. In this order, it does all of it for one after the other.
+// The steps in which a stage processes one micro-batch, in order.
 enum class Action {
   ReceiveForward,
   Forward,

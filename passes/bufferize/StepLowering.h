@@ -230,7 +230,7 @@ private:
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
   llvm::DenseSet<mlir::Value> pitched_;            // buffers with padded rows
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> tenants_; // per buffer
-  // The backward part of a micro-batch has a segment of its own in stages only.
+  // Stages run the forward and the backward part as separate segments; other steps run both as one.
   program::SegmentOp begin_, forward_, backward_, update_;
   // In stages: the segments of messages, by when they are passed.
   std::map<graph::Passed, program::SegmentOp> receive_, send_;

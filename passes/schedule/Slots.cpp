@@ -94,7 +94,7 @@ void addSlots(program::ProgramOp program, ArrayRef<graph::ScheduledAction> sched
     return llvm::any_of(segments,
                         [&](const Segments &each) { return llvm::is_contained(each, segment); });
   };
-  // What stands before and after the micro-batches.
+  // Segments that run once per step: before the micro-batches, and the update after them.
   SmallVector<program::SegmentOp> once = llvm::to_vector(
       llvm::make_filter_range(all, [&](program::SegmentOp each) { return !isOfAction(each); }));
   program::SegmentOp update = once.empty() ? program::SegmentOp() : once.back();

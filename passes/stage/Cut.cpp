@@ -1,10 +1,10 @@
 // See Cut.h.
 #include "passes/stage/Cut.h"
 
+#include "compiler/schedule/pipelines/Partition.h"
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Transfer.h"
-#include "passes/stage/Balance.h"
 
 #include <map>
 
@@ -21,33 +21,72 @@ public:
   // The ops whose results may be passed, in order.
   ArrayRef<Operation *> ops() const { return ops_; }
 
-  Chain chain(const CutCosts &costs) const {
-    Chain chain;
-    chain.crossing.resize(ops_.size() + 1);
-    for (auto [i, op] : llvm::enumerate(ops_)) {
-      const std::optional<int64_t> flops = cast<graph::CostInterface>(op).getFlops().constant();
-      chain.seconds.push_back(costs.secondsPerFlop * static_cast<double>(flops.value_or(0)));
-      for (Value result : op->getResults()) {
-        const std::optional<int64_t> bytes = graph::byteCount(result.getType()).constant();
-        size_t last = i;
-        for (Operation *user : result.getUsers())
-          last = std::max(last, number_.lookup(user));
-        for (size_t place = i + 1; place <= last; ++place)
-          chain.crossing[place] += costs.secondsPerByte * static_cast<double>(bytes.value_or(0));
-      }
+  // The first ops of stages 1, 2, …. Stages begin where no neighbouring place passes less, unless
+  // these places are too few.
+  std::vector<int64_t> balancedCuts(int64_t stages, const CutCosts &costs) const {
+    const std::vector<double> crossing = secondsOfPlaces(costs);
+    std::vector<size_t> places = narrowPlaces(crossing);
+    if (static_cast<int64_t>(places.size()) < stages + 1)
+      places.assign(llvm::seq(crossing.size()).begin(), llvm::seq(crossing.size()).end());
+    std::vector<double> seconds, borders = {0};
+    for (size_t unit = 0; unit + 1 < places.size(); ++unit) {
+      double &sum = seconds.emplace_back();
+      for (size_t i = places[unit]; i < places[unit + 1]; ++i)
+        sum += costs.secondsPerFlop * flopsOf(ops_[i]);
+      borders.push_back(crossing[places[unit + 1]]);
     }
-    return chain;
+    const auto sizes =
+        pipelines::balancedPartition(seconds, static_cast<uint32_t>(stages), std::move(borders));
+    assert(sizes && "each stage has a unit");
+    std::vector<int64_t> cuts;
+    size_t unit = 0;
+    for (uint32_t size : ArrayRef(*sizes).drop_back())
+      cuts.push_back(static_cast<int64_t>(places[unit += size]));
+    return cuts;
   }
 
   void cut(ArrayRef<int64_t> cuts) {
-    for (auto [i, op] : llvm::enumerate(ops_)) {
-      const int64_t from = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
+    for (auto [i, op] : llvm::enumerate(ops_))
+      stageOf_[op] = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
+    repeatOfParameters();
+    for (Operation *op : ops_)
       for (Value result : op->getResults())
-        pass(result, from, cuts);
-    }
+        pass(result, stageOf_.lookup(op));
   }
 
 private:
+  static double flopsOf(Operation *op) {
+    const Polynomial flops = cast<graph::CostInterface>(op).getFlops();
+    return static_cast<double>(flops.constant().value_or(0));
+  }
+
+  // By place between two ops, of which place i lies before op i: the seconds of passing the values
+  // that cross it. The last place lies after all ops, and nothing crosses it.
+  std::vector<double> secondsOfPlaces(const CutCosts &costs) const {
+    std::vector<double> crossing(ops_.size() + 1);
+    for (auto [i, op] : llvm::enumerate(ops_))
+      for (Value result : op->getResults()) {
+        size_t last = i;
+        for (Operation *user : result.getUsers())
+          last = std::max(last, number_.lookup(user));
+        const int64_t bytes = graph::byteCount(result.getType()).constant().value_or(0);
+        for (size_t place = i + 1; place <= last; ++place)
+          crossing[place] += costs.secondsPerByte * static_cast<double>(bytes);
+      }
+    return crossing;
+  }
+
+  // Places at which no neighbour passes less, the ends included.
+  static std::vector<size_t> narrowPlaces(ArrayRef<double> crossing) {
+    std::vector<size_t> places = {0};
+    for (size_t i = 1; i + 1 < crossing.size(); ++i)
+      if ((i == 1 || crossing[i] <= crossing[i - 1]) &&
+          (i + 2 == crossing.size() || crossing[i] <= crossing[i + 1]))
+        places.push_back(i);
+    places.push_back(crossing.size() - 1);
+    return places;
+  }
+
   // Whether a value depends on inputs and on parameters.
   struct Origin {
     bool ofInputs = false, ofParameters = false;
@@ -70,17 +109,43 @@ private:
       if (origin.ofInputs && origin.ofParameters) {
         number_[&op] = ops_.size();
         ops_.push_back(&op);
+      } else if (origin.ofParameters) {
+        ofParameters_.push_back(&op);
+      }
+    }
+  }
+
+  // The uses of the values in ops that have a stage, by stage.
+  std::map<int64_t, SmallVector<OpOperand *>> readersOf(ValueRange values) {
+    std::map<int64_t, SmallVector<OpOperand *>> readers;
+    for (Value value : values)
+      for (OpOperand &use : value.getUses())
+        if (auto it = stageOf_.find(use.getOwner()); it != stageOf_.end())
+          readers[it->second].push_back(&use);
+    return readers;
+  }
+
+  // Gives each stage its own ops on parameters alone, such as the bias of all attentions of a
+  // model: the gradients of different stages then meet at the parameter, where they are summed once
+  // per step.
+  void repeatOfParameters() {
+    for (Operation *op : llvm::reverse(ofParameters_)) {
+      std::map<int64_t, SmallVector<OpOperand *>> readers = readersOf(op->getResults());
+      if (readers.empty())
+        continue;
+      stageOf_[op] = readers.begin()->first;
+      for (auto &[stage, uses] : llvm::drop_begin(readers)) {
+        Operation *copy = OpBuilder(op).clone(*op);
+        stageOf_[copy] = stage;
+        for (OpOperand *use : uses)
+          use->set(copy->getResult(cast<OpResult>(use->get()).getResultNumber()));
       }
     }
   }
 
   // Lets the readers in later stages read the value through transfers, one per border.
-  void pass(Value value, int64_t from, ArrayRef<int64_t> cuts) {
-    std::map<int64_t, SmallVector<OpOperand *>> readers; // by stage
-    for (OpOperand &use : value.getUses())
-      if (auto it = number_.find(use.getOwner()); it != number_.end())
-        readers[llvm::upper_bound(cuts, static_cast<int64_t>(it->second)) - cuts.begin()].push_back(
-            &use);
+  void pass(Value value, int64_t from) {
+    std::map<int64_t, SmallVector<OpOperand *>> readers = readersOf(value);
     if (readers.empty())
       return;
     OpBuilder b(step_.getContext());
@@ -96,7 +161,9 @@ private:
   func::FuncOp step_;
   Block &body_;
   std::vector<Operation *> ops_;
+  std::vector<Operation *> ofParameters_;      // those that read parameters and no inputs
   llvm::DenseMap<Operation *, size_t> number_; // in `ops_`
+  llvm::DenseMap<Operation *, int64_t> stageOf_;
 };
 
 } // namespace
@@ -107,7 +174,7 @@ LogicalResult cutIntoStages(func::FuncOp step, int64_t stages, const CutCosts &c
     return emitError(step.getLoc())
            << "the model cannot be cut into " << stages << " stages: " << cutter.ops().size()
            << " of its ops depend on both inputs and parameters; give fewer --stages";
-  cutter.cut(balancedCuts(cutter.chain(costs), stages));
+  cutter.cut(cutter.balancedCuts(stages, costs));
   return success();
 }
 

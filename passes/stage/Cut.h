@@ -7,7 +7,7 @@
 
 namespace cleave::stage {
 
-// What the cut minimises: the seconds of the slowest stage.
+// Prices by which the cut minimises the seconds of the slowest stage.
 struct CutCosts {
   double secondsPerFlop = 0; // of computation
   double secondsPerByte = 0; // of messages between stages

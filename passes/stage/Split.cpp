@@ -8,7 +8,6 @@
 #include "dialects/graph/Transfer.h"
 
 #include "mlir/IR/IRMapping.h"
-#include "llvm/ADT/SetVector.h"
 
 #include <map>
 #include <set>
@@ -23,7 +22,7 @@ namespace {
 // and those that depend on values of several stages.
 constexpr int64_t kAnywhere = -1, kShared = -2;
 
-// A value on its way between two stages. Its name is that of the message.
+// A value that one stage passes to another.
 struct Message {
   Value value;  // at the sender
   Value result; // at the receiver: `value`, or the transfer of it
@@ -90,26 +89,29 @@ private:
       findHome(&op);
   }
 
-  // Turns accumulate(a + b), where a and b are of different stages, to accumulate(a) +
-  // accumulate(b).
+  // Sums gradients of different stages, as of a tied parameter, once per step instead of once per
+  // micro-batch: accumulate(a + b) becomes accumulate(a) + accumulate(b), and concatenations alike.
   void splitSums() {
-    for (auto sum : llvm::make_early_inc_range(body_.getOps<graph::AccumulateOp>())) {
-      auto add = sum.getOperand().getDefiningOp<graph::AddOp>();
-      if (!add || homeOf(add.getResult()) != kShared)
+    SmallVector<graph::AccumulateOp> sums(body_.getOps<graph::AccumulateOp>());
+    while (!sums.empty()) {
+      graph::AccumulateOp sum = sums.pop_back_val();
+      Operation *joined = sum.getOperand().getDefiningOp();
+      if (homeOf(sum.getOperand()) != kShared || !isa<graph::AddOp, graph::ConcatOp>(joined))
         continue;
       OpBuilder b(sum);
-      SmallVector<Value> parts;
-      for (Value operand : add->getOperands()) {
-        parts.push_back(
-            graph::AccumulateOp::create(b, sum.getLoc(), operand, sum.getCount()).getResult());
-        findHome(parts.back().getDefiningOp());
+      IRMapping parts;
+      for (Value operand : joined->getOperands()) {
+        auto part = graph::AccumulateOp::create(b, sum.getLoc(), operand, sum.getCount());
+        findHome(part);
+        parts.map(operand, part.getResult());
+        sums.push_back(part);
       }
-      Value whole = graph::AddOp::create(b, sum.getLoc(), parts[0], parts[1]);
-      findHome(whole.getDefiningOp());
-      sum.replaceAllUsesWith(whole);
+      Operation *whole = b.clone(*joined, parts);
+      findHome(whole);
+      sum.replaceAllUsesWith(whole->getResult(0));
       sum.erase();
-      if (add->use_empty())
-        add->erase();
+      if (joined->use_empty())
+        joined->erase();
     }
   }
 
@@ -172,7 +174,8 @@ private:
         if (repeated_.contains(op) && !isa<graph::AccumulateOp>(op))
           return op->emitOpError("belongs to stage ")
                  << home << ", and stage " << at
-                 << " reads its result in every micro-batch without a graph.transfer between them";
+                 << " reads its result in every micro-batch without a graph.transfer between them; "
+                    "give fewer --stages";
         messages_.push_back({read, read, home, at, graph::Passed::Update});
         work.push_back({home, read});
         continue;

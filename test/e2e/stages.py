@@ -19,7 +19,9 @@ MODELS = {
     "vit_b_16": ({"layers": 4, "hidden": 48, "heads": 3, "ffn": 96, "patch": 8, "image": 32, "classes": 10}, 0),
     "unet": ({"layers": 2, "hidden": 8, "image": 32, "classes": 2}, 0),  # connections skip stages
 }
-TIED = {"gpt2": ({**_TEXT, "ffn": 128, "context": 16}, 16)}
+# Models with parameters that several stages read: an embedding, and in T5 also the bias of all attentions.
+TIED = {"gpt2": ({**_TEXT, "ffn": 128, "context": 16}, 16),
+        "t5-small": ({**_TEXT, "layers": 2, "hidden": 32, "head-size": 8, "ffn": 64}, 16)}
 
 
 def write(name, sizes, folder):

@@ -18,13 +18,15 @@ MODELS = {
     "unet": ({"layers": 2, "hidden": 16, "image": 64, "classes": 2}, 0),
 }
 IMAGE_TO_IMAGE = ("unet",)  # their labels are images
+TEXT_TO_TEXT = ("t5-small",)  # their decoder reads a second text
 
 
 def options(name):
     """Options of cleave-compile for training."""
     tokens = MODELS[name][1]
     return ["--train", "--loss", "mse:logits" if name in IMAGE_TO_IMAGE else "softmax-cross-entropy:logits", "--optimizer",
-            "adamw:lr=1e-4", "--set", f"batch={BATCH}" + (f",seq={tokens}" if tokens else "")]
+            "adamw:lr=1e-4", "--set", f"batch={BATCH}" + (f",seq={tokens}" if tokens else "")
+            + (f",target={tokens}" if name in TEXT_TO_TEXT else "")]
 
 
 def write_model(name, folder):
@@ -41,6 +43,8 @@ def write_samples(name, folder, steps):
     if tokens:
         drawn = [draw.randrange(sizes["vocab"]) for _ in range(count * tokens)]
         arrays = {"input_ids": ((count, tokens), drawn), "logits.label": ((count, tokens), drawn[1:] + drawn[:1])}
+        if name in TEXT_TO_TEXT:
+            arrays["decoder_input_ids"] = ((count, tokens), drawn[::-1])
     else:
         side = sizes["image"]
         drawn = lambda *shape: (shape, [draw.gauss(0, 1) for _ in range(math.prod(shape))])  # noqa: E731

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace cleave::pipelines {
 namespace {
@@ -13,8 +14,10 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 class PartitionSearch {
 public:
-  PartitionSearch(const std::vector<double> &seconds, uint32_t stages)
-      : stages_(stages), layers_(static_cast<uint32_t>(seconds.size())), until_{0} {
+  PartitionSearch(const std::vector<double> &seconds, uint32_t stages, std::vector<double> borders)
+      : stages_(stages), layers_(static_cast<uint32_t>(seconds.size())), until_{0},
+        borders_(std::move(borders)) {
+    borders_.resize(layers_ + 1);
     for (double layer : seconds)
       until_.push_back(until_.back() + layer);
   }
@@ -35,6 +38,10 @@ public:
   }
 
 private:
+  double secondsOf(uint32_t begin, uint32_t end) const {
+    return until_[end] - until_[begin] + borders_[begin] + borders_[end];
+  }
+
   // Fills best_ and begin_; `join` is the cost of some stages and the seconds of one more. Ties go
   // to longer later stages: earlier ones have more micro-batches in flight.
   template <typename Join> void solve(Join join) {
@@ -44,7 +51,7 @@ private:
     for (uint32_t stage = 1; stage <= stages_; ++stage)
       for (uint32_t end = stage; end <= layers_ - (stages_ - stage); ++end)
         for (uint32_t begin = stage - 1; begin < end; ++begin)
-          if (const double cost = join(best_[stage - 1][begin], until_[end] - until_[begin]);
+          if (const double cost = join(best_[stage - 1][begin], secondsOf(begin, end));
               cost < best_[stage][end]) {
             best_[stage][end] = cost;
             begin_[stage][end] = begin;
@@ -53,14 +60,15 @@ private:
 
   const uint32_t stages_, layers_;
   std::vector<double> until_;                // seconds of the layers before each one
+  std::vector<double> borders_;              // seconds of the border before each one
   std::vector<std::vector<double>> best_;    // by number of stages and of layers in them
   std::vector<std::vector<uint32_t>> begin_; // by the same: the first layer of the last stage
 };
 
 } // namespace
 
-Result<std::vector<uint32_t>> balancedPartition(const std::vector<double> &seconds,
-                                                uint32_t stages) {
+Result<std::vector<uint32_t>> balancedPartition(const std::vector<double> &seconds, uint32_t stages,
+                                                std::vector<double> borders) {
   if (stages == 0 || stages > seconds.size())
     return Status::userError("found ", seconds.size(), " layers for ", stages,
                              " stages; expected at least one stage, and a layer for each");
@@ -68,7 +76,10 @@ Result<std::vector<uint32_t>> balancedPartition(const std::vector<double> &secon
     if (!(seconds[layer] >= 0) || std::isinf(seconds[layer]))
       return Status::userError("layer ", layer, " takes ", seconds[layer],
                                " seconds; expected a finite number of at least 0");
-  return PartitionSearch(seconds, stages).run();
+  if (!borders.empty() && borders.size() != seconds.size() + 1)
+    return Status::userError("found ", borders.size(), " borders of ", seconds.size(),
+                             " layers; expected one before each layer and one after the last");
+  return PartitionSearch(seconds, stages, std::move(borders)).run();
 }
 
 } // namespace cleave::pipelines

@@ -17,21 +17,25 @@ using namespace mlir;
 
 namespace {
 
-// Three products; the first weight is read again by the last one (tied), and the first result is
-// added to the last one.
+// Three products; the first weight is read again by the last one (tied), the first result is added
+// to the last one, and a function of the parameter d is added at the beginning and at the end.
 const char *kTiedModel = R"(
 func.func @step(%x: tensor<4x4xf64> {graph.name = "x", graph.role = "input"},
     %a: tensor<4x4xf64> {graph.name = "a", graph.role = "parameter", graph.source = {fill = 0.5 : f64}},
     %b: tensor<4x4xf64> {graph.name = "b", graph.role = "parameter", graph.source = {fill = 0.5 : f64}},
-    %c: tensor<4x4xf64> {graph.name = "c", graph.role = "parameter", graph.source = {fill = 0.5 : f64}})
+    %c: tensor<4x4xf64> {graph.name = "c", graph.role = "parameter", graph.source = {fill = 0.5 : f64}},
+    %d: tensor<4x4xf64> {graph.name = "d", graph.role = "parameter", graph.source = {fill = 0.5 : f64}})
     -> (tensor<4x4xf64> {graph.name = "y", graph.role = "output"}) {
-  %0 = graph.dot_general %x, %a batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
+  %bias = graph.tanh %d : tensor<4x4xf64>
+  %p = graph.dot_general %x, %a batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
+  %0 = graph.add %p, %bias : tensor<4x4xf64>
   %1 = graph.dot_general %0, %b batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
   %2 = graph.tanh %1 : tensor<4x4xf64>
   %3 = graph.dot_general %2, %c batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
   %4 = graph.dot_general %3, %a batch [] x [] contract [1] x [0] : tensor<4x4xf64>, tensor<4x4xf64> -> tensor<4x4xf64>
   %5 = graph.add %4, %0 : tensor<4x4xf64>
-  return %5 : tensor<4x4xf64>
+  %6 = graph.mul %5, %bias : tensor<4x4xf64>
+  return %6 : tensor<4x4xf64>
 })";
 
 train::TrainOptions options(int64_t stages) {
@@ -135,8 +139,8 @@ TEST_CASE("each parameter is in the stages that read it, with its states") {
       if (graph::argRole(step, i) == Role::Parameter)
         stored[s].insert(graph::argName(step, i).str());
   }
-  CHECK(stored[0] == std::set<std::string>{"a", "b"});
-  CHECK(stored[1] == std::set<std::string>{"a", "c"}); // a is tied
+  CHECK(stored[0] == std::set<std::string>{"a", "b", "d"});
+  CHECK(stored[1] == std::set<std::string>{"a", "c", "d"}); // a and d are read by both
 }
 
 TEST_CASE("a value of each micro-batch that another stage reads without a transfer is refused") {
