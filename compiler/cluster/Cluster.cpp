@@ -64,6 +64,7 @@ const Compute &Cluster::computeOf(const std::string &elementType) const {
 // Divides the memory of a CPU among the ranks of one node, and its cores if there are more ranks.
 static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
   Cluster shared = cluster;
+  shared.isView = true;
   const double crowd = std::max(1.0, static_cast<double>(ranksPerNode) /
                                          static_cast<double>(cluster.devicesPerNode));
   shared.deviceBytes = cluster.deviceBytes * cluster.devicesPerNode / ranksPerNode;
@@ -92,6 +93,8 @@ static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
 Result<Cluster> forRanks(const Cluster &cluster, int64_t ranks) {
   if (ranks < 1)
     return Status::userError("found ", ranks, " ranks, expected at least 1");
+  if (cluster.isView)
+    return cluster;
   if (cluster.isCpu) {
     int64_t nodes = std::max<int64_t>(1, cluster.nodes);
     return shareCpu(cluster, (ranks + nodes - 1) / nodes);

@@ -103,6 +103,7 @@ struct Cluster {
   double launchSeconds = 0;        // of one kernel
   Link hostLink;                   // between a device and its host
   std::vector<Level> levels;       // from the innermost outwards, at least one
+  bool isView = false;             // of some ranks of a CPU (forRanks)
 
   // Bytes of one device that a plan may use.
   int64_t usableBytes() const { return deviceBytes - reservedBytes; }
@@ -112,7 +113,8 @@ struct Cluster {
 };
 
 // The view of `ranks` ranks: the memory of a CPU is divided among them, and so are its cores if
-// there are fewer. A user error if the cluster has fewer devices.
+// there are fewer. A view stays as it is, as that of some of its ranks. A user error if the cluster
+// has fewer devices.
 Result<Cluster> forRanks(const Cluster &cluster, int64_t ranks);
 
 // The JSON form. Messages of errors begin with the place, such as `/levels/0/links`.

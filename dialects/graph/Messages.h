@@ -3,10 +3,16 @@
 // have
 //   graph.message = "forward" | "backward" | "update"   when the value is passed (Passed)
 //   graph.peer = 1 : i64                                the other stage
-// and, at both ends, the same graph.name.
+// and, at both ends, the same graph.name. A stage that is planned after the one at the other end
+// also has
+//   graph.layout = [[0], []]         per dim the mesh axes that split the value
+//   graph.samples = array<i64: 0>    the dims that run over samples
+//   graph.positions = array<i64: 1>  the dims that run over positions of sequences
+// Axes are counted without that of the stages.
 #pragma once
 
 #include "dialects/graph/Step.h"
+#include "dialects/interfaces/Sharding.h"
 
 namespace cleave::graph {
 
@@ -27,6 +33,23 @@ std::optional<Passed> sentWhen(mlir::func::FuncOp step, unsigned i);
 // The stage at the other end of received argument i, or of sent result i.
 int64_t senderOf(mlir::func::FuncOp step, unsigned i);
 int64_t receiverOf(mlir::func::FuncOp step, unsigned i);
+
+// What the other end of a message has decided.
+inline constexpr llvm::StringLiteral kLayout = "graph.layout";
+inline constexpr llvm::StringLiteral kSamples = "graph.samples";
+inline constexpr llvm::StringLiteral kPositions = "graph.positions";
+
+// The other end of a message, as an attribute and as a struct.
+struct MessageEnd {
+  Sharding layout;
+  std::vector<int> samples, positions; // dims
+};
+// Puts it on argument i, or on result i.
+void setReceived(mlir::func::FuncOp step, unsigned i, const MessageEnd &end);
+void setSent(mlir::func::FuncOp step, unsigned i, const MessageEnd &end);
+// None: the argument or result is no message, or the other end has not decided.
+std::optional<MessageEnd> receivedFrom(mlir::func::FuncOp step, unsigned i);
+std::optional<MessageEnd> sentTo(mlir::func::FuncOp step, unsigned i);
 
 // One stage of a pipeline.
 struct Stage {

@@ -55,6 +55,13 @@ std::optional<unsigned> argNamed(func::FuncOp step, StringRef name) {
   return std::nullopt;
 }
 
+std::optional<unsigned> resultNamed(func::FuncOp step, StringRef name) {
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    if (resultName(step, i) == name)
+      return i;
+  return std::nullopt;
+}
+
 StringRef resultName(func::FuncOp step, unsigned i) {
   return text(step.getResultAttr(i, "graph.name"));
 }

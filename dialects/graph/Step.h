@@ -50,6 +50,8 @@ std::optional<unsigned> argNamed(mlir::func::FuncOp step, llvm::StringRef name);
 // graph.* attributes of result i, as of arguments.
 llvm::StringRef resultName(mlir::func::FuncOp step, unsigned i);
 std::optional<Role> resultRole(mlir::func::FuncOp step, unsigned i);
+// The result with this name.
+std::optional<unsigned> resultNamed(mlir::func::FuncOp step, llvm::StringRef name);
 // The argument that result i replaces.
 std::optional<unsigned> aliasOf(mlir::func::FuncOp step, unsigned i);
 

@@ -376,6 +376,15 @@ static Status verifyTrain(Compilation &c) {
   });
 }
 
+static Status verifyPartitioned(Compilation &c) {
+  CLEAVE_TRY(verifyPromise<promise::checkPartitioned>(c));
+  SmallVector<func::FuncOp> steps;
+  for (Unit &unit : c.units)
+    if (unit.kind == plan::Program::STEP)
+      steps.push_back(graph::stepOf(*unit.module));
+  return promised(c, [&] { return promise::checkMessages(steps); });
+}
+
 // The memory of every stage is as planned, and fits.
 static Status verifyStagePeaks(Compilation &c) {
   for (auto [program, planned] :
@@ -420,7 +429,7 @@ static const Phase kPhases[] = {
     {"planned", "every op and argument annotated with its split over the mesh", runPlanPhase,
      verifyPromise<promise::checkPlanned>},
     {"partitioned", "one rank's blocks of all tensors, joined by collectives", partition,
-     verifyPromise<promise::checkPartitioned>},
+     verifyPartitioned},
     {"scheduled", "one rank's instructions in order, in their queues, on buffers with lifetimes",
      scheduled, verifyPromise<promise::checkScheduled>},
     {"program", "the buffers at fixed offsets, and what instructions wait for", program,

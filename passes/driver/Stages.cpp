@@ -1,6 +1,8 @@
 // See Stages.h.
 #include "passes/driver/Stages.h"
 
+#include "compiler/planner/choices/LayoutChanges.h"
+#include "compiler/planner/model/Batch.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/DecideStep.h"
@@ -15,6 +17,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <limits>
 
 using namespace mlir;
 
@@ -44,10 +47,14 @@ Status checkStages(const CompileOptions &options) {
     if (isGiven)
       return Status::userError("--stages cannot be combined with ", name,
                                " yet; leave one of both out");
-  if (options.ranks != options.stages)
+  if (options.ranks % options.stages != 0)
     return Status::userError("--stages ", options.stages, ": found --ranks ", options.ranks,
-                             ", expected as many ranks as stages; stages of several ranks cannot "
-                             "be planned yet");
+                             ", expected a multiple of --stages, since all stages have equally "
+                             "many ranks");
+  if (options.mesh && options.mesh->ranks() * options.stages != options.ranks)
+    return Status::userError("--mesh ", options.mesh->str(), " has ", options.mesh->ranks(),
+                             " ranks, but each of the ", options.stages, " stages has ",
+                             options.ranks / options.stages, "; make --mesh the mesh of one stage");
   return Status::ok();
 }
 
@@ -96,6 +103,103 @@ static void addStage(const plan::Plan &stage, plan::Plan &all) {
       *all.add_decisions() = decision;
 }
 
+// Tells the stages behind `stage` what it has decided on the messages between it and them.
+static void tellLaterStages(Compilation &c, int64_t stage, const Decided &decided) {
+  const planner::Batch samples = planner::findBatch(decided.model),
+                       positions = planner::findSequences(decided.model);
+  auto dims = [](const std::vector<bool> &isMember) {
+    std::vector<int> list;
+    for (size_t d = 0; d < isMember.size(); ++d)
+      if (isMember[d])
+        list.push_back(static_cast<int>(d));
+    return list;
+  };
+  auto endOf = [&](int value, const Sharding &layout) {
+    return graph::MessageEnd{layout, dims(samples.dims[static_cast<size_t>(value)]),
+                             dims(positions.dims[static_cast<size_t>(value)])};
+  };
+  func::FuncOp step = graph::stepOf(*c.units[static_cast<size_t>(stage)].module);
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    if (!graph::receivedWhen(step, i) || graph::senderOf(step, i) < stage)
+      continue;
+    func::FuncOp sender =
+        graph::stepOf(*c.units[static_cast<size_t>(graph::senderOf(step, i))].module);
+    graph::setSent(sender, *graph::resultNamed(sender, graph::argName(step, i)),
+                   endOf(decided.model.arguments[i].value, decided.plan.arguments[i].storage));
+  }
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    if (!graph::sentWhen(step, i) || graph::receiverOf(step, i) < stage)
+      continue;
+    func::FuncOp receiver =
+        graph::stepOf(*c.units[static_cast<size_t>(graph::receiverOf(step, i))].module);
+    const planner::Output &output = decided.model.outputs[i];
+    graph::setReceived(
+        receiver, *graph::argNamed(receiver, graph::resultName(step, i)),
+        endOf(output.value, planner::outputLayout(decided.model, decided.plan, output)));
+  }
+}
+
+namespace {
+
+// The plans of all stages on one mesh.
+struct StagePlans {
+  std::vector<Decided> stages;
+  size_t slowest = 0;
+
+  double seconds() const { return stages[slowest].plan.seconds; }
+};
+
+} // namespace
+
+// Plans one stage after the other, each with the layouts in which those before it send and receive.
+// The axes get the names that they have in the first one. Nothing if a stage takes as many seconds
+// as `cutoff`.
+static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::Cluster &shared,
+                                                planner::PlannerOptions options, double cutoff) {
+  StagePlans plans;
+  for (auto [i, unit] : llvm::enumerate(c.units)) {
+    Result<Decided> decided = decideStep(*unit.module, shared, options);
+    CLEAVE_TRY(decided.status().withContext(unit.name()));
+    if (decided->plan.seconds >= cutoff)
+      return std::optional<StagePlans>();
+    tellLaterStages(c, static_cast<int64_t>(i), *decided);
+    options.mesh = decided->plan.mesh;
+    options.isOwnMesh = false;
+    plans.stages.push_back(std::move(*decided));
+    if (plans.stages.back().plan.seconds > plans.seconds())
+      plans.slowest = i;
+  }
+  return std::optional(std::move(plans));
+}
+
+// The fastest plans of all stages on one mesh. Fails as on the mesh that misses the fewest bytes.
+static Result<StagePlans> planOnMeshes(Compilation &c, const cluster::Cluster &shared,
+                                       const planner::PlannerOptions &options) {
+  std::optional<StagePlans> best;
+  Status failure;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const Mesh &mesh : planner::meshesToTry(options)) {
+    planner::PlannerOptions own = options;
+    own.isOwnMesh = planner::namesByUse(options);
+    own.mesh = mesh;
+    int64_t needed = least - 1;
+    own.onTooLarge = [&](int64_t bytes) { needed = bytes; };
+    Result<std::optional<StagePlans>> plans =
+        planOn(c, shared, own, best ? best->seconds() : solver::kForbidden);
+    if (!plans && plans.status().kind() != StatusKind::Infeasible)
+      return plans.status();
+    if (plans && *plans)
+      best = std::move(*plans);
+    if (!plans && needed < least) {
+      least = needed;
+      failure = plans.status();
+    }
+  }
+  if (!best)
+    return failure;
+  return std::move(*best);
+}
+
 Status planStages(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   // The ranks of all stages share a machine's memory and cores.
@@ -103,28 +207,25 @@ Status planStages(Compilation &c) {
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   CompileOptions options = c.options;
   options.ranks = c.options.ranks / c.options.stages;
+  CLEAVE_TRY_ASSIGN(const planner::PlannerOptions asked, plannerOptions(options, shared));
+  CLEAVE_TRY_ASSIGN(StagePlans plans, planOnMeshes(c, shared, asked));
   plan::Plan described;
-  planner::Plan slowest;
   std::string peaks;
-  for (auto [i, unit] : llvm::enumerate(c.units)) {
+  for (auto [i, decided] : llvm::enumerate(plans.stages)) {
+    Unit &unit = c.units[i];
     const std::string name = unit.name();
-    CLEAVE_TRY_ASSIGN(planner::PlannerOptions asked, plannerOptions(options, shared));
-    Result<Decided> decided = decideStep(*unit.module, shared, asked);
-    CLEAVE_TRY(decided.status().withContext(name));
-    shard::annotate(graph::stepOf(*decided->module), decided->plan);
-    unit.module = std::move(decided->module);
-    if (!decided->recomputation.empty())
-      c.remarks.push_back({"recompute", name + ": " + decided->recomputation});
-    c.decided = std::move(decided->plan);
+    shard::annotate(graph::stepOf(*decided.module), decided.plan);
+    unit.module = std::move(decided.module);
+    if (!decided.recomputation.empty())
+      c.remarks.push_back({"recompute", name + ": " + decided.recomputation});
+    c.decided = decided.plan;
     c.stagePeaks.push_back(c.decided.peakBytes);
     peaks += concat(i ? ", " : "", bytesText(c.decided.peakBytes));
     plan::Plan own;
-    CLEAVE_TRY(describePlan(c, decided->model, own));
+    CLEAVE_TRY(describePlan(c, decided.model, own));
     addStage(own, described);
-    if (i == 0 || c.decided.seconds > slowest.seconds)
-      slowest = c.decided;
   }
-  c.decided = std::move(slowest);
+  c.decided = std::move(plans.stages[plans.slowest].plan);
   c.remarks.push_back({"stages", concat(c.options.stages, " stages, ", scheduleOf(c.options),
                                         "; their ranks need ", peaks)});
   recordDecisions(c.module(), described);

@@ -5,6 +5,7 @@
 // runtime/artifact/Verify.h.
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
@@ -21,6 +22,8 @@ mlir::LogicalResult checkTrain(mlir::ModuleOp module);
 mlir::LogicalResult checkPrimitive(mlir::ModuleOp module);
 mlir::LogicalResult checkPlanned(mlir::ModuleOp module);
 mlir::LogicalResult checkPartitioned(mlir::ModuleOp module);
+// Of the partitioned steps of all stages of a pipeline, in order, together.
+mlir::LogicalResult checkMessages(llvm::ArrayRef<mlir::func::FuncOp> stages);
 mlir::LogicalResult checkScheduled(mlir::ModuleOp module);
 mlir::LogicalResult checkProgram(mlir::ModuleOp module);
 

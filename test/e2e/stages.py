@@ -34,8 +34,9 @@ def write(name, sizes, folder):
 
 
 class Stages(fixture.Plans):
-    def plan(self, name, model, options, stages):
-        return self.compile(f"{name}-{stages}", model, *options, "--stages", stages, ranks=stages)
+    def plan(self, name, model, options, stages, ranks=1):
+        """With so many ranks per stage."""
+        return self.compile(f"{name}-{stages}x{ranks}", model, *options, "--stages", stages, ranks=stages * ranks)
 
     def numbers(self, plan, samples, *options, steps=STEPS):
         log = plan.with_suffix(".jsonl")
@@ -61,6 +62,16 @@ class Stages(fixture.Plans):
                 found = self.numbers(self.plan(name, model, options, stages), samples)
                 for a, b in zip(found, wanted):
                     self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-5)
+
+    def test_stages_of_several_ranks_train_what_one_rank_trains(self):
+        for name, layouts in (("llama2-7b", [[], ["--pin", "zero3"], ["--mesh", "dp=2,tp=2"]]), ("unet", [["--pin", "dp"]]), ("gpt2", [["--pin", "megatron"]])):
+            model, samples, options = write(name, {**MODELS, **TIED}[name], self.folder)
+            wanted = self.numbers(self.plan(name, model, options, 1), samples)
+            for layout in layouts:
+                with self.subTest(model=name, layout=layout):
+                    found = self.numbers(self.plan(name, model, [*options, *layout], 2, ranks=4 if "--mesh" in layout else 2), samples)
+                    for a, b in zip(found, wanted):
+                        self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-5)
 
     def test_types_recomputation_and_one_micro_batch(self):
         model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
@@ -117,7 +128,8 @@ class Stages(fixture.Plans):
         model, _, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
         plan = self.folder / "refused.plan"
         for words, more in ((("--stages", "0"), ["--stages", 0]),
-                            (("--ranks 4", "as many ranks as stages"), ["--stages", 2, "--ranks", 4]),
+                            (("--ranks 5", "a multiple of --stages"), ["--stages", 2, "--ranks", 5]),
+                            (("--mesh x=4", "the mesh of one stage"), ["--stages", 2, "--ranks", 4, "--mesh", "x=4"]),
                             (("--eval",), ["--stages", 2, "--ranks", 2, "--eval"]),
                             (("'zb-h1'", "1f1b or gpipe"), ["--stages", 2, "--ranks", 2, "--schedule", "zb-h1"]),
                             (("--schedule", "--stages"), ["--schedule", "gpipe"]),

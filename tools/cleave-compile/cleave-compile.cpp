@@ -69,8 +69,10 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_flag("--eval-ema", options.evaluateAverages,
                "with --eval and --ema: evaluations also give the numbers of the averages")
       ->group("Plan");
-  app.add_option("--stages", options.stages,
-                 "with --train: cut the step into so many stages of a pipeline, one per rank")
+  app.add_option(
+         "--stages", options.stages,
+         "with --train: cut the step into so many stages of a pipeline, among which the ranks "
+         "are divided")
       ->group("Plan")
       ->type_name("N");
   app.add_option("--schedule", options.schedule,

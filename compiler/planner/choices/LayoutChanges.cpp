@@ -44,6 +44,8 @@ Part partOfStop(const StepModel &model, const Decisions &decisions, int value, P
 Sharding outputLayout(const StepModel &model, const Decisions &decisions, const Output &output) {
   if (output.argument >= 0)
     return decisions.arguments[output.argument].storage;
+  if (output.layout)
+    return *output.layout;
   Sharding layout = homeOf(model, decisions, output.value);
   layout.partial.clear();
   layout.reduce = ReduceKind::Sum;

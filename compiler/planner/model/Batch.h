@@ -1,6 +1,7 @@
 // Batch: the dims of values that run over the samples of the batch. Found from the first dims of
-// inputs and labels by following factors through the step, in both directions. In the same way: the
-// dims that run over the positions of sequences.
+// inputs and labels, and from what the sender of a message knows of it, by following factors
+// through the step, in both directions. In the same way: the dims that run over the positions of
+// sequences.
 #pragma once
 
 #include "compiler/planner/model/StepModel.h"

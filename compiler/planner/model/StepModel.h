@@ -128,6 +128,10 @@ struct Argument {
   std::string parameter;               // of an optimizer state: the name of its parameter
   int value = 0;                       // the value that it is
   int output = -1;                     // the output that replaces it in the next step, or -1
+  // Of a message, if the stage that sends it is planned: its layout, and the dims that run over
+  // samples and over positions.
+  std::optional<Sharding> layout = std::nullopt;
+  std::vector<int> samples = {}, positions = {};
 };
 
 // A result of the step.
@@ -138,6 +142,8 @@ struct Output {
   int argument = -1;          // the argument that it replaces in the next step, or -1
   int64_t copies = 0;         // per step, of the value to the place of the result
   bool isSentForward = false; // the forward part passes it to the next stage of a pipeline
+  // Of a message, if the stage that receives it is planned: the layout in which it expects it.
+  std::optional<Sharding> layout = std::nullopt;
 };
 
 // The whole step.

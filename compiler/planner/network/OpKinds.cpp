@@ -103,6 +103,7 @@ public:
     if (part)
       add(*part);
   }
+  void add(const Sharding &layout) { add(layout.dims); } // of what is no partial sum
   void add(const Value &value) {
     add(value.shape);
     add(static_cast<int64_t>(value.element));
@@ -141,8 +142,8 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
     key.add(model_.values[value]);
   for (int value : op.results) {
     key.add(model_.values[value]);
-    key.add(context_.leaves[value] + 2 * isReadLate(model_, model_.values[value]) +
-            4 * isCopiedBehind(model_, value));
+    key.add(context_.leaves[value]);
+    key.add(isReadLate(model_, model_.values[value]) + 2 * isCopiedBehind(model_, value));
   }
   key.add(static_cast<int64_t>(context_.followers[index].size()));
   for (int argument : context_.followers[index]) {
@@ -197,10 +198,11 @@ double OpKinds::secondsOf(const Op &op, const OpChoice &choice) {
   const double completions = static_cast<double>(op.completions());
   double seconds = costs_.kernels(op, choice) + completions * costs_.resolve(op, choice);
   for (size_t i = 0; i < op.results.size(); ++i)
-    if (context_.leaves[op.results[i]] && !choice.results[i].partial.empty()) {
+    for (const std::optional<Sharding> &layout : context_.leaves[op.results[i]]) {
       Sharding whole = choice.results[i];
       whole.partial.clear();
-      seconds += completions * costs_.reshard(op.results[i], choice.results[i], whole);
+      seconds +=
+          completions * costs_.reshard(op.results[i], choice.results[i], layout.value_or(whole));
     }
   return seconds;
 }

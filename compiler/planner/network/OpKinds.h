@@ -48,8 +48,9 @@ struct OpContext {
   // Per op its followers: arguments that live in the layout that the op, their only reader, wants.
   // Their layouts are part of the op's choice.
   std::vector<std::vector<int>> followers;
-  // Per value, whether it leaves the step without replacing an argument.
-  std::vector<bool> leaves;
+  // Per value, if it leaves the step without replacing an argument: the layouts in which it does;
+  // nothing stands for the one that it has, complete.
+  std::vector<std::vector<std::optional<Sharding>>> leaves;
   // Per op the stores of its results and those that exist for it, and per argument its own ones, by
   // index of StepModel::stores.
   std::vector<std::vector<int>> storesOfOp, storesOfArgument;

@@ -22,10 +22,13 @@ public:
   NetworkBuilder(Costs &costs, const Pins &pins, const Budget &budget)
       : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins), budget_(budget),
         kinds_(costs, pins, context_), edgeCosts_(costs) {
-    context_.leaves.resize(model_.values.size(), false);
-    for (const Output &output : model_.outputs)
-      if (output.argument < 0)
-        context_.leaves[output.value] = true;
+    context_.leaves.resize(model_.values.size());
+    for (const Output &output : model_.outputs) {
+      auto &leaves = context_.leaves[output.value];
+      if (output.argument < 0 &&
+          std::find(leaves.begin(), leaves.end(), output.layout) == leaves.end())
+        leaves.push_back(output.layout);
+    }
     findStores();
     findFollowers();
   }
@@ -76,7 +79,8 @@ private:
     for (size_t i = 0; i < model_.arguments.size(); ++i) {
       const Argument &argument = model_.arguments[i];
       const std::vector<Use> &uses = model_.values[argument.value].uses;
-      bool isPinned = pins_.ruleFor(model_, static_cast<int>(i)) != nullptr;
+      const bool isPinned =
+          argument.layout || pins_.ruleFor(model_, static_cast<int>(i)) != nullptr;
       if (argument.role == Role::Parameter || uses.size() != 1 || isPinned)
         continue;
       const Op &reader = model_.ops[uses[0].op];
@@ -174,7 +178,10 @@ private:
       addKept(choices);
     PinEffect &effect = result_.argumentPinEffects[index];
     effect.before = choices.size();
-    pins_.restrictArgument(model_, index, mesh_, choices);
+    if (argument.layout)
+      choices = {{*argument.layout, *argument.layout}};
+    else
+      pins_.restrictArgument(model_, index, mesh_, choices);
     effect.after = choices.size();
     solver::Node node;
     node.name = argument.name;

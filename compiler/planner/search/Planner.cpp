@@ -75,14 +75,21 @@ bool namesByUse(const PlannerOptions &options) {
          !(options.mesh || pins.namesAxis() || pins.defaultMesh(options.ranks, options.nodeRanks));
 }
 
-// The meshes to try, and for a mesh that was asked for the coarser ones. Not under pins, which say
-// what single axes do.
+// Whether other stages have chosen layouts of messages, which name the axes of their mesh.
+static bool hasGivenLayouts(const StepModel &model) {
+  auto isGiven = [](const auto &message) { return message.layout.has_value(); };
+  return std::any_of(model.arguments.begin(), model.arguments.end(), isGiven) ||
+         std::any_of(model.outputs.begin(), model.outputs.end(), isGiven);
+}
+
+// The meshes to try, and for a mesh that was asked for the coarser ones. Not under pins or given
+// layouts, which say what single axes do.
 static std::vector<MeshCandidate> candidatesFor(const StepModel &model,
                                                 const PlannerOptions &options) {
   std::vector<MeshCandidate> candidates;
   for (Mesh &mesh : meshesToTry(options))
     candidates.emplace_back(CoarserMesh{std::move(mesh), {}});
-  if (options.mesh && options.pins.name().empty())
+  if (options.mesh && options.pins.name().empty() && !hasGivenLayouts(model))
     for (CoarserMesh &coarser : coarserMeshes(*options.mesh))
       if (options.pins.check(model, coarser.mesh))
         candidates.emplace_back(std::move(coarser));

@@ -152,6 +152,7 @@ TEST_CASE("ranks beyond the cores of a CPU share cores and memory") {
   REQUIRE(four);
   CHECK(four->deviceBytes == 500);
   CHECK(four->compute["f32"].peakFlops == cpu.compute["f32"].peakFlops / 2);
+  CHECK(*forRanks(*four, 2) == *four); // the ranks of one stage share the machine with the others
   Result<Cluster> one = forRanks(cpu, 1);
   CHECK(one->deviceBytes == 2000);
   CHECK(one->compute["f32"].peakFlops == cpu.compute["f32"].peakFlops);

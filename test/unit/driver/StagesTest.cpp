@@ -1,7 +1,11 @@
 // --stages: the options that it excludes, and the units and programs of the stages.
 #include "passes/driver/Stages.h"
 
+#include "dialects/graph/Messages.h"
+#include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
+#include "passes/driver/Diagnostics.h"
+#include "passes/promise/Promise.h"
 #include "test/unit/driver/Models.h"
 
 #include <catch2/catch.hpp>
@@ -9,6 +13,7 @@
 using namespace cleave;
 using namespace cleave::driver;
 using Catch::Matchers::Contains;
+using llvm::SmallVector;
 
 namespace {
 
@@ -38,9 +43,14 @@ TEST_CASE("--stages excludes options that know one step only, by their names") {
     options.leastMemory = true;
     CHECK_THAT(checkStages(options).message(), Contains("--memory least"));
   }
-  SECTION("other ranks than stages") {
+  SECTION("stages of unequal size") {
+    options.ranks = 5;
+    CHECK_THAT(checkStages(options).message(), Contains("--ranks 5"));
+  }
+  SECTION("a mesh of all ranks") {
     options.ranks = 4;
-    CHECK_THAT(checkStages(options).message(), Contains("--ranks 4"));
+    options.mesh = *Mesh::parse("x=4");
+    CHECK_THAT(checkStages(options).message(), Contains("mesh of one stage"));
   }
   SECTION("no stage") {
     options.stages = 0;
@@ -68,4 +78,38 @@ TEST_CASE("each stage is a unit, then a program of its rank that takes the plann
     ++rank;
   }
   CHECK(rank == 3);
+}
+
+TEST_CASE("both ends of a message have one layout on every mesh of a stage") {
+  const ModelFile file(bundledCases()[1]);
+  const char *mesh = GENERATE("x=2", "x=2,y=2", "x=4");
+  INFO(mesh);
+  CompileOptions options = inStages(file, 3);
+  options.mesh = *Mesh::parse(mesh);
+  options.ranks = 3 * options.mesh->ranks();
+  Compilation c(std::move(options));
+  Status status = compileTo(c, "partitioned");
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+  SmallVector<mlir::func::FuncOp> stages;
+  for (Unit &unit : c.units)
+    stages.push_back(graph::stepOf(*unit.module));
+  CHECK(succeeded(promise::checkMessages(stages)));
+
+  // The check sees a layout that differs at one end, and a message without a receiver.
+  mlir::func::FuncOp last = stages.back();
+  unsigned received = 0;
+  while (!graph::receivedWhen(last, received))
+    ++received;
+  DiagnosticText diagnostics(*c.context);
+  SECTION("a layout") {
+    last.setArgAttr(received, mesh::kSharding, mlir::UnitAttr::get(c.context.get()));
+    CHECK(failed(promise::checkMessages(stages)));
+    CHECK_THAT(diagnostics.text(), Contains("partitioned M2"));
+  }
+  SECTION("a name") {
+    last.setArgAttr(received, "graph.name", mlir::StringAttr::get(c.context.get(), "other"));
+    CHECK(failed(promise::checkMessages(stages)));
+    CHECK_THAT(diagnostics.text(), Contains("partitioned M1"));
+  }
 }
