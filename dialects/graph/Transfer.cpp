@@ -18,8 +18,8 @@ SmallVector<Tensor> TransferOp::evaluate(ArrayRef<Tensor> operands) { return {op
 LogicalResult TransferOp::verify() {
   const auto from = static_cast<int64_t>(getFrom()), to = static_cast<int64_t>(getTo());
   if (from == to || from < 0 || to < 0)
-    return emitOpError("(C2) goes from stage ")
-           << from << " to stage " << to << ", expected two different stages";
+    return emitOpError("(C2) goes from chunk ")
+           << from << " to chunk " << to << ", expected two different chunks";
   return success();
 }
 

@@ -86,12 +86,17 @@ LogicalResult StepLowering::addArguments() {
   return success();
 }
 
-// Loads inputs when a micro-batch begins.
+// Loads each input of a micro-batch when the forward part of the first chunk that reads it begins.
 void StepLowering::addLoads() {
-  program_.setSegment(forward_);
-  for (auto [i, argument] : llvm::enumerate(step_.getArguments()))
-    if (graph::isFed(step_, i) && !argument.use_empty())
-      program_.add<program::LoadInputOp>(views_[argument].buffer, /*early=*/false);
+  for (auto [i, argument] : llvm::enumerate(step_.getArguments())) {
+    if (!graph::isFed(step_, i) || argument.use_empty())
+      continue;
+    graph::StagePart first = segments_.rbegin()->first;
+    for (Operation *user : argument.getUsers())
+      first = std::min(first, parts_.lookup(user));
+    program_.setSegment(segments_.at({graph::StagePart::Kind::Forward, first.chunk}));
+    program_.add<program::LoadInputOp>(views_[argument].buffer, /*early=*/false);
+  }
 }
 
 // Where a GPU takes one micro-batch per step, each input keeps its memory throughout the step, so
@@ -100,17 +105,20 @@ void StepLowering::addLoads() {
 void StepLowering::chooseEarlyLoads() {
   if (!isForGpus_ || microBatches_ != 1 || program_.program().getKind() != program::Kind::Step)
     return;
-  for (auto load : forward_.getBody().front().getOps<program::LoadInputOp>())
-    load.setEarly(llvm::all_of(load.getBuffer().getUsers(), [&](Operation *user) {
-      return user->getParentOp() == forward_.getOperation();
-    }));
+  for (auto &[part, segment] : segments_)
+    for (auto load : segment.getBody().front().getOps<program::LoadInputOp>())
+      load.setEarly(llvm::all_of(load.getBuffer().getUsers(), [&](Operation *user) {
+        return user->getParentOp() == segment.getOperation();
+      }));
 }
 
 // The segment that replaces the argument of result i. With several micro-batches, the next one
 // reads the new value; with one, the update may still read the old value.
 program::SegmentOp StepLowering::replacingSegment(unsigned i) const {
-  const bool isRepeated = graph::isReplacedPerMicroBatch(step_, i, repeated_);
-  return isRepeated && microBatches_ > 1 ? forward_ : update_;
+  if (microBatches_ == 1 || !graph::isReplacedPerMicroBatch(step_, i, repeated_))
+    return update_;
+  Operation *producer = order_.back()->getOperand(i).getDefiningOp();
+  return producer ? segmentOf(producer) : segments_.begin()->second;
 }
 
 void StepLowering::addResults() {
@@ -120,9 +128,8 @@ void StepLowering::addResults() {
   for (unsigned i = 0; i < terminator->getNumOperands(); ++i)
     if (graph::aliasOf(step_, i))
       replacing.push_back(i);
-  llvm::stable_sort(replacing, [&](unsigned a, unsigned b) {
-    return replacingSegment(a) == forward_ && replacingSegment(b) != forward_;
-  });
+  std::stable_partition(replacing.begin(), replacing.end(),
+                        [&](unsigned i) { return replacingSegment(i) != update_; });
   // Saves values that lie in arguments, unless they are in place, before any is overwritten.
   llvm::DenseMap<unsigned, View> saved;
   for (unsigned i : replacing) {

@@ -16,7 +16,7 @@ LogicalResult StepLowering::readOrder() {
   for (Operation &op : step_.getBody().front()) {
     const bool isLast = &op == step_.getBody().front().getTerminator();
     if (isLast)
-      parts_[&op] = graph::StagePart::Update;
+      parts_[&op] = {graph::StagePart::Kind::Update, 0};
     if (!order_.empty() && parts_.lookup(order_.back()) > parts_.lookup(&op))
       return op.emitOpError("stands behind an op of a later part of the step, which may run less "
                             "often; order the step before (passes/schedule)");
@@ -33,15 +33,33 @@ bool StepLowering::isAliasing(Operation *op) const {
          (isa<graph::AccumulateOp>(op) && microBatches_ == 1);
 }
 
+// Parts of different chunks run in an order that differs from micro-batch to micro-batch. A value
+// that several chunks read is thus never read for the last time.
 void StepLowering::planUses() {
+  const int never = position_.lookup(order_.back());
+  llvm::DenseMap<Value, int64_t> chunkOf; // of the readers
   auto plan = [&](Value value) {
     int last = -1;
+    std::optional<int64_t> chunk;
+    auto addReader = [&](int position, int64_t of) {
+      last = std::max(last, chunk.value_or(of) == of ? position : never);
+      chunk = of;
+    };
     for (Operation *user : value.getUsers()) {
-      last = std::max(last, position_.lookup(user));
-      if (isAliasing(user))
-        last = std::max(last, lastUse_.lookup(user->getResult(0)));
+      if (const graph::StagePart part = parts_.lookup(user); part.isPerMicroBatch())
+        addReader(position_.lookup(user), part.chunk);
+      else
+        last = std::max(last, position_.lookup(user));
+      if (!isAliasing(user))
+        continue;
+      const Value view = user->getResult(0);
+      if (auto reader = chunkOf.find(view); reader != chunkOf.end())
+        addReader(lastUse_.lookup(view), reader->second);
+      last = std::max(last, lastUse_.lookup(view));
     }
     lastUse_[value] = last;
+    if (chunk)
+      chunkOf[value] = *chunk;
   };
   for (Operation *op : llvm::reverse(order_))
     llvm::for_each(op->getResults(), plan);
@@ -173,7 +191,7 @@ void StepLowering::planReplacement(unsigned result) {
   if (!alias || !op || destinations_.contains(value) || !op->hasTrait<graph::InPlaceResult>())
     return;
   // Later micro-batches replace the state again before the backward part reads this value.
-  if (isStage_ && isReadIn(value, graph::StagePart::Backward))
+  if (isStage_ && isReadBehindForward(value))
     return;
   Value argument = step_.getArgument(*alias);
   int position = position_.lookup(op);

@@ -40,7 +40,7 @@ LogicalResult StepLowering::run() {
   for (Operation *op : order_) {
     if (op == order_.back())
       break;
-    if (isStage_ && parts_.lookup(op) == graph::StagePart::Update)
+    if (isStage_ && parts_.lookup(op).kind == graph::StagePart::Kind::Update)
       exchange();
     program_.setSegment(segmentOf(op));
     program_.setSource(op);
@@ -62,24 +62,16 @@ void StepLowering::addSegments() {
   if (isStage_) {
     addMicroSegments();
   } else {
-    forward_ = backward_ = program_.addSegment("micro");
+    segments_[graph::StagePart()] = program_.addSegment("micro");
   }
   bool anyUpdate =
       llvm::any_of(order_, [&](Operation *op) { return isUpdate(op) && op != order_.back(); });
-  update_ = anyUpdate || isStage_ ? program_.addSegment("update") : forward_;
+  update_ = anyUpdate || isStage_ ? program_.addSegment("update") : segments_.begin()->second;
 }
 
 program::SegmentOp StepLowering::segmentOf(Operation *op) const {
-  switch (parts_.lookup(op)) {
-  case graph::StagePart::Forward:
-    return forward_;
-  case graph::StagePart::Backward:
-    return backward_;
-  case graph::StagePart::Reduce:
-  case graph::StagePart::Update:
-    return update_;
-  }
-  llvm_unreachable("a step has four parts");
+  const graph::StagePart part = parts_.lookup(op);
+  return part.isPerMicroBatch() ? segments_.at(part) : update_;
 }
 
 void StepLowering::setSchedule() {
@@ -89,13 +81,14 @@ void StepLowering::setSchedule() {
   auto numberOf = [&](program::SegmentOp segment) {
     return static_cast<int64_t>(llvm::find(segments, segment) - segments.begin());
   };
+  const bool isJoined = update_ == segments_.begin()->second; // nothing runs once per step
   if (begin_)
     schedule.append({numberOf(begin_), 0});
   for (int64_t slot = 0; slot < microBatches_; ++slot)
     for (program::SegmentOp segment : segments)
-      if (segment != begin_ && (segment == forward_ || segment != update_))
+      if (segment != begin_ && (segment != update_ || isJoined))
         schedule.append({numberOf(segment), slot});
-  if (update_ != forward_)
+  if (!isJoined)
     schedule.append({numberOf(update_), 0});
   program_.program().setSchedule(schedule);
 }

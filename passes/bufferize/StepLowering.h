@@ -9,6 +9,7 @@
 #include "dialects/graph/Attention.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/bufferize/ProductBias.h"
 #include "passes/bufferize/ProgramBuilder.h"
@@ -141,14 +142,15 @@ private:
   // -- messages between pipeline stages (Messages.cpp) --
   // A message is all values that one stage passes to another at one time.
   mlir::LogicalResult checkStage();
-  // Whether an op of this part reads the value or a view of it.
-  bool isReadIn(mlir::Value value, graph::StagePart part) const;
+  // Whether an op that runs once per micro-batch, but in no forward part, reads the value or a view
+  // of it.
+  bool isReadBehindForward(mlir::Value value) const;
   // The segments of a micro-batch, and of its messages.
   void addMicroSegments();
-  // Add the messages that arrive from some peers and that leave at one time, in the segment that is
-  // set.
-  void addReceived(graph::Passed passed, llvm::function_ref<bool(int64_t)> isPeer);
-  void addSent(graph::Passed passed);
+  // Add the messages of a chunk that arrive from some peers and that leave at one time, in the
+  // segment that is set.
+  void addReceived(graph::Passed passed, int64_t chunk, llvm::function_ref<bool(int64_t)> isPeer);
+  void addSent(graph::Passed passed, int64_t chunk);
   // All messages of a micro-batch.
   void addMessages();
   // The messages of the update, once.
@@ -205,7 +207,7 @@ private:
   void moveIn(mlir::Value value, const View &view);
   bool diesAt(const View &view, mlir::Operation *op) const;
   mlir::Value coordinates();
-  bool isUpdate(mlir::Operation *op) const { return parts_.lookup(op) >= graph::StagePart::Reduce; }
+  bool isUpdate(mlir::Operation *op) const { return !parts_.lookup(op).isPerMicroBatch(); }
 
   mlir::func::FuncOp step_;
   ProgramBuilder &program_;
@@ -230,10 +232,11 @@ private:
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
   llvm::DenseSet<mlir::Value> pitched_;            // buffers with padded rows
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> tenants_; // per buffer
-  // Stages run the forward and the backward part as separate segments; other steps run both as one.
-  program::SegmentOp begin_, forward_, backward_, update_;
-  // In stages: the segments of messages, by when they are passed.
-  std::map<graph::Passed, program::SegmentOp> receive_, send_;
+  program::SegmentOp begin_, update_;
+  // The segments that run once per micro-batch, by part. A step that is not a stage has one.
+  std::map<graph::StagePart, program::SegmentOp> segments_;
+  // In stages: the segments of messages, by when they are passed, and the chunk.
+  std::map<std::pair<graph::Passed, int64_t>, program::SegmentOp> receive_, send_;
   bool hasExchanged_ = false; // the messages of the update have been added
   mlir::Value coordinates_;
 };

@@ -1,7 +1,7 @@
 // Runs, times and dumps the phases, and writes the output.
 #include "passes/driver/Compile.h"
 
-#include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/Device.h"

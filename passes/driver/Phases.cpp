@@ -234,8 +234,8 @@ static Status train(Compilation &c) {
   if (c.options.clipNorm > 0)
     options.clipNorm = c.options.clipNorm;
   options.accumulate = c.options.accumulate;
-  options.stages = c.options.stages;
-  if (options.stages > 1) {
+  if (c.options.stages > 1) {
+    CLEAVE_TRY_ASSIGN(options.chunks, chunksOf(c.options));
     CLEAVE_TRY_ASSIGN(options.cutCosts, cutCosts(c));
   }
   options.freezeBatchNorm = c.options.batchNorm == "frozen";

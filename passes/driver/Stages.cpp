@@ -3,7 +3,9 @@
 
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/model/Batch.h"
+#include "compiler/schedule/pipelines/Csv.h"
 #include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/DecideStep.h"
 #include "passes/driver/DescribePlan.h"
@@ -14,6 +16,7 @@
 #include "passes/shard/Annotate.h"
 #include "passes/stage/Actions.h"
 #include "passes/stage/Split.h"
+#include "runtime/base/RegularFile.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -25,10 +28,12 @@ namespace cleave::driver {
 
 Status checkStages(const CompileOptions &options) {
   if (options.stages == 1)
-    return options.schedule.empty()
+    return options.schedule.empty() && options.chunks == 0
                ? Status::ok()
-               : Status::userError("--schedule orders the micro-batches of stages; it needs "
-                                   "--stages of more than one");
+               : Status::userError("--schedule and --chunks say how stages run micro-batches; they "
+                                   "need --stages of more than one");
+  if (options.chunks < 0)
+    return Status::userError("--chunks: found ", options.chunks, ", expected a number above 0");
   if (options.stages < 1)
     return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
   if (!options.train)
@@ -66,21 +71,47 @@ Result<stage::CutCosts> cutCosts(Compilation &c) {
                          .secondsPerByte = 1 / link.bytesPerSecond};
 }
 
-// The name of the schedule.
+// The name or file of the schedule.
 static std::string scheduleOf(const CompileOptions &options) {
   return options.schedule.empty() ? "1f1b" : options.schedule;
 }
 
+// The order of a CSV file.
+static Result<pipelines::Order> readOrder(const CompileOptions &options) {
+  CLEAVE_TRY_ASSIGN(const std::string text, readRegularFile(options.schedule));
+  CLEAVE_TRY_ASSIGN(
+      pipelines::Order order,
+      pipelines::readCsv(text, pipelines::CsvFormat::Tasks).withContext(options.schedule));
+  if (order.ranks() != options.stages || order.microBatches() != options.accumulate)
+    return Status::userError(options.schedule, " orders ", order.microBatches(),
+                             " micro-batches on ", order.ranks(), " stages, but the step has ",
+                             options.accumulate, " on ", options.stages,
+                             "; make --accumulate and --stages those of the file");
+  return order;
+}
+
+static Result<pipelines::Order> orderOf(const CompileOptions &options) {
+  return StringRef(options.schedule).ends_with(".csv")
+             ? readOrder(options)
+             : stage::orderOf(scheduleOf(options), options.stages, options.chunks,
+                              options.accumulate);
+}
+
+Result<int64_t> chunksOf(const CompileOptions &options) {
+  CLEAVE_TRY_ASSIGN(const pipelines::Order order, orderOf(options).withContext("--schedule"));
+  return static_cast<int64_t>(order.rankOf.size());
+}
+
 Status splitStages(Compilation &c) {
+  CLEAVE_TRY_ASSIGN(const pipelines::Order order, orderOf(c.options).withContext("--schedule"));
+  CLEAVE_TRY_ASSIGN(const stage::Actions actions,
+                    stage::actionsOf(order).withContext("--schedule"));
   DiagnosticText diagnostics(*c.context);
-  auto modules = stage::splitIntoStages(c.module(), c.options.stages);
+  auto modules = stage::splitIntoStages(c.module(), actions.placement);
   if (failed(modules))
     return Status::userError(diagnostics.text()).withContext("--stages");
-  CLEAVE_TRY_ASSIGN(const auto schedules,
-                    stage::actionsOf(scheduleOf(c.options), c.options.stages, c.options.accumulate)
-                        .withContext("--schedule"));
   c.units.clear();
-  for (auto [module, schedule] : llvm::zip_equal(*modules, schedules)) {
+  for (auto [module, schedule] : llvm::zip_equal(*modules, actions.lists)) {
     graph::setSchedule(*module, schedule);
     c.units.push_back({plan::Program::STEP, std::move(module)});
   }

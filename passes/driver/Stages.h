@@ -12,6 +12,10 @@ namespace cleave::driver {
 // A user error if the options cannot be combined with --stages.
 Status checkStages(const CompileOptions &options);
 
+// The number of chunks into which the model is cut. A user error if the schedule is not defined for
+// the numbers of stages and micro-batches.
+Result<int64_t> chunksOf(const CompileOptions &options);
+
 // The seconds of work and of messages by which the step is cut, on c.cluster.
 Result<stage::CutCosts> cutCosts(Compilation &c);
 

@@ -391,7 +391,7 @@ bool Groups::mayHoldBoth(int a, int b) const {
 }
 
 graph::StagePart Groups::partOf(const Group &group) const {
-  graph::StagePart part = graph::StagePart::Forward;
+  graph::StagePart part;
   for (int member : group.members)
     part = std::max(part, parts_.lookup(ops_[member]));
   return part;

@@ -24,7 +24,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
-#include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "passes/fuse/AcyclicGraph.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -8,7 +8,8 @@
 //  P3     Every kernel group obeys the rules of passes/fuse/Groups.h.
 //  P4     Every op of the step has a factor rule and a cost and can be partitioned, so that it can
 //         be planned.
-//  P5     There are no borders of stages.
+//  P5     Borders are between chunks of the stage that the step is.
+#include "dialects/graph/Stage.h"
 #include "dialects/graph/Transfer.h"
 #include "passes/promise/Promise.h"
 
@@ -19,6 +20,14 @@ using namespace mlir;
 namespace cleave::promise {
 
 static constexpr StringLiteral kPrimitivePhase = "primitive";
+
+// Whether both chunks are on one stage, that of the op's step.
+static bool isInside(graph::TransferOp transfer) {
+  const std::optional<graph::Stage> stage =
+      graph::stageOf(transfer->getParentOfType<func::FuncOp>());
+  return stage && llvm::is_contained(stage->chunks, transfer.getFrom()) &&
+         llvm::is_contained(stage->chunks, transfer.getTo());
+}
 
 LogicalResult checkPrimitive(ModuleOp module) {
   if (failed(checkSignature(module, kPrimitivePhase)))
@@ -38,7 +47,7 @@ LogicalResult checkPrimitive(ModuleOp module) {
         !isa<graph::PartitionInterface>(op))
       return broken(&op, kPrimitivePhase, "P4")
              << "lacks a factor rule, a cost or a way to partition it";
-    else if (isa<graph::TransferOp>(op))
+    else if (auto transfer = dyn_cast<graph::TransferOp>(op); transfer && !isInside(transfer))
       return broken(&op, kPrimitivePhase, "P5") << "is left, expected a message between two stages";
   return success();
 }

@@ -22,6 +22,7 @@
 //       (dialects/graph/Messages.h); the module is then a stage.
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/promise/Rules.h"
 

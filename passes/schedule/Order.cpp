@@ -1,7 +1,7 @@
 // List scheduling: keeps the given order, but runs ops that free memory early.
 #include "passes/schedule/Order.h"
 
-#include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 

@@ -1,7 +1,7 @@
 // Slots: gives a stage of a pipeline its schedule, and each micro-batch in flight its own buffers.
 #pragma once
 
-#include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/program/Program.h"
 
 namespace cleave::schedule {
@@ -10,9 +10,10 @@ namespace cleave::schedule {
 // runs, until its last one has run.
 std::vector<int64_t> slotsOf(llvm::ArrayRef<graph::ScheduledAction> schedule);
 
-// Gives a program with one segment per action, named by graph::nameOf(Action), the schedule. For
-// each slot beyond the first, the segments of the actions are repeated, with copies of all buffers
-// that only they access. Leaves out the actions of which the program has no segment.
+// Gives a program with one segment per action and chunk, named by graph::nameOf(), the schedule.
+// Each chunk has its own slots, unless it passes values to another chunk of the stage. For each
+// slot beyond the first, its segments are repeated, with copies of all buffers that only they
+// access. Leaves out the actions of which the program has no segment.
 void addSlots(program::ProgramOp program, llvm::ArrayRef<graph::ScheduledAction> schedule);
 
 } // namespace cleave::schedule

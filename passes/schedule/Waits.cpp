@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <optional>
-#include <set>
 
 namespace cleave::schedule {
 
@@ -146,8 +146,9 @@ QueueOrder orderOf(const QueuedProgram &program) { return Order(program).run(); 
 
 namespace {
 
-// Extends the lives of buffers that pass a value from one segment to a later one, where other
-// segments run in between: these are within the life, also those that stand before it in the list.
+// Extends the lives of buffers that pass a value from one segment to another one that runs later.
+// The life includes all segments that run in between, wherever they are in the list. If the second
+// segment precedes the first one in the list, the life also includes both as a whole.
 class Interleaving {
 public:
   explicit Interleaving(const QueuedProgram &program) : program_(program) {
@@ -171,36 +172,55 @@ public:
       const std::vector<int64_t> &segments = readers[buffer];
       if (segments.size() < 2)
         continue;
-      for (int64_t between : segmentsBetween(segments)) {
-        lives.first[buffer] = std::min(lives.first[buffer], first_[between]);
-        lives.last[buffer] = std::max(lives.last[buffer], first_[between + 1] - 1);
+      const Within &within = withinLife(segments);
+      if (within.first <= within.last) {
+        lives.first[buffer] = std::min(lives.first[buffer], within.first);
+        lives.last[buffer] = std::max(lives.last[buffer], within.last);
       }
     }
   }
 
 private:
-  // The segments that run between a run of one of `segments` and the next one, unless that is of
-  // the first, which makes a new value.
-  const std::set<int64_t> &segmentsBetween(const std::vector<int64_t> &segments) {
+  // Instructions, by number: the first and the last one.
+  struct Within {
+    int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
+  };
+
+  void includeAll(int64_t segment, Within &within) const {
+    if (first_[segment] == first_[segment + 1])
+      return;
+    within.first = std::min(within.first, first_[segment]);
+    within.last = std::max(within.last, first_[segment + 1] - 1);
+  }
+
+  // The instructions that a life includes because a value passes from a run of one of `segments` to
+  // the next run of one of them. A run of the first segment makes a new value.
+  const Within &withinLife(const std::vector<int64_t> &segments) {
     auto [known, isNew] = known_.try_emplace(segments);
+    Within &within = known->second;
     if (!isNew)
-      return known->second;
+      return within;
     std::optional<size_t> before;
     for (size_t i = 0; i < program_.schedule.size(); ++i) {
       const int64_t segment = program_.schedule[i];
       if (std::ranges::find(segments, segment) == segments.end())
         continue;
-      if (before && segment != segments[0])
-        known->second.insert(program_.schedule.begin() + int64_t(*before) + 1,
-                             program_.schedule.begin() + int64_t(i));
+      if (before && segment != segments[0]) {
+        for (size_t between = *before + 1; between < i; ++between)
+          includeAll(program_.schedule[between], within);
+        if (program_.schedule[*before] > segment) {
+          includeAll(program_.schedule[*before], within);
+          includeAll(segment, within);
+        }
+      }
       before = i;
     }
-    return known->second;
+    return within;
   }
 
   const QueuedProgram &program_;
   std::vector<int64_t> first_; // by segment: its first instruction
-  std::map<std::vector<int64_t>, std::set<int64_t>> known_;
+  std::map<std::vector<int64_t>, Within> known_;
 };
 
 } // namespace

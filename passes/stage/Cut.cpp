@@ -21,12 +21,12 @@ public:
   // The ops whose results may be passed, in order.
   ArrayRef<Operation *> ops() const { return ops_; }
 
-  // The first ops of stages 1, 2, …. Stages begin where no neighbouring place passes less, unless
+  // The first ops of chunks 1, 2, …. Chunks begin where no neighbouring place passes less, unless
   // these places are too few.
-  std::vector<int64_t> balancedCuts(int64_t stages, const CutCosts &costs) const {
+  std::vector<int64_t> balancedCuts(int64_t chunks, const CutCosts &costs) const {
     const std::vector<double> crossing = secondsOfPlaces(costs);
     std::vector<size_t> places = narrowPlaces(crossing);
-    if (static_cast<int64_t>(places.size()) < stages + 1)
+    if (static_cast<int64_t>(places.size()) < chunks + 1)
       places.assign(llvm::seq(crossing.size()).begin(), llvm::seq(crossing.size()).end());
     std::vector<double> seconds, borders = {0};
     for (size_t unit = 0; unit + 1 < places.size(); ++unit) {
@@ -36,8 +36,8 @@ public:
       borders.push_back(crossing[places[unit + 1]]);
     }
     const auto sizes =
-        pipelines::balancedPartition(seconds, static_cast<uint32_t>(stages), std::move(borders));
-    assert(sizes && "each stage has a unit");
+        pipelines::balancedPartition(seconds, static_cast<uint32_t>(chunks), std::move(borders));
+    assert(sizes && "each chunk has a unit");
     std::vector<int64_t> cuts;
     size_t unit = 0;
     for (uint32_t size : ArrayRef(*sizes).drop_back())
@@ -47,11 +47,11 @@ public:
 
   void cut(ArrayRef<int64_t> cuts) {
     for (auto [i, op] : llvm::enumerate(ops_))
-      stageOf_[op] = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
+      chunkOf_[op] = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
     repeatOfParameters();
     for (Operation *op : ops_)
       for (Value result : op->getResults())
-        pass(result, stageOf_.lookup(op));
+        pass(result, chunkOf_.lookup(op));
   }
 
 private:
@@ -115,35 +115,35 @@ private:
     }
   }
 
-  // The uses of the values in ops that have a stage, by stage.
+  // The uses of the values in ops that have a chunk, by chunk.
   std::map<int64_t, SmallVector<OpOperand *>> readersOf(ValueRange values) {
     std::map<int64_t, SmallVector<OpOperand *>> readers;
     for (Value value : values)
       for (OpOperand &use : value.getUses())
-        if (auto it = stageOf_.find(use.getOwner()); it != stageOf_.end())
+        if (auto it = chunkOf_.find(use.getOwner()); it != chunkOf_.end())
           readers[it->second].push_back(&use);
     return readers;
   }
 
-  // Gives each stage its own ops on parameters alone, such as the bias of all attentions of a
-  // model: the gradients of different stages then meet at the parameter, where they are summed once
+  // Gives each chunk its own ops on parameters alone, such as the bias of all attentions of a
+  // model: the gradients of different chunks then meet at the parameter, where they are summed once
   // per step.
   void repeatOfParameters() {
     for (Operation *op : llvm::reverse(ofParameters_)) {
       std::map<int64_t, SmallVector<OpOperand *>> readers = readersOf(op->getResults());
       if (readers.empty())
         continue;
-      stageOf_[op] = readers.begin()->first;
-      for (auto &[stage, uses] : llvm::drop_begin(readers)) {
+      chunkOf_[op] = readers.begin()->first;
+      for (auto &[chunk, uses] : llvm::drop_begin(readers)) {
         Operation *copy = OpBuilder(op).clone(*op);
-        stageOf_[copy] = stage;
+        chunkOf_[copy] = chunk;
         for (OpOperand *use : uses)
           use->set(copy->getResult(cast<OpResult>(use->get()).getResultNumber()));
       }
     }
   }
 
-  // Lets the readers in later stages read the value through transfers, one per border.
+  // Lets the readers in later chunks read the value through transfers, one per border.
   void pass(Value value, int64_t from) {
     std::map<int64_t, SmallVector<OpOperand *>> readers = readersOf(value);
     if (readers.empty())
@@ -151,9 +151,9 @@ private:
     OpBuilder b(step_.getContext());
     b.setInsertionPointAfterValue(value);
     Value passed = value;
-    for (int64_t stage = from + 1; stage <= readers.rbegin()->first; ++stage) {
-      passed = graph::TransferOp::create(b, value.getLoc(), passed, stage - 1, stage);
-      for (OpOperand *use : readers[stage])
+    for (int64_t chunk = from + 1; chunk <= readers.rbegin()->first; ++chunk) {
+      passed = graph::TransferOp::create(b, value.getLoc(), passed, chunk - 1, chunk);
+      for (OpOperand *use : readers[chunk])
         use->set(passed);
     }
   }
@@ -163,18 +163,18 @@ private:
   std::vector<Operation *> ops_;
   std::vector<Operation *> ofParameters_;      // those that read parameters and no inputs
   llvm::DenseMap<Operation *, size_t> number_; // in `ops_`
-  llvm::DenseMap<Operation *, int64_t> stageOf_;
+  llvm::DenseMap<Operation *, int64_t> chunkOf_;
 };
 
 } // namespace
 
-LogicalResult cutIntoStages(func::FuncOp step, int64_t stages, const CutCosts &costs) {
+LogicalResult cutIntoChunks(func::FuncOp step, int64_t chunks, const CutCosts &costs) {
   Cutter cutter(step);
-  if (static_cast<int64_t>(cutter.ops().size()) < stages)
+  if (static_cast<int64_t>(cutter.ops().size()) < chunks)
     return emitError(step.getLoc())
-           << "the model cannot be cut into " << stages << " stages: " << cutter.ops().size()
-           << " of its ops depend on both inputs and parameters; give fewer --stages";
-  cutter.cut(cutter.balancedCuts(stages, costs));
+           << "the model cannot be cut into " << chunks << " chunks: " << cutter.ops().size()
+           << " of its ops depend on both inputs and parameters; give fewer --stages or --chunks";
+  cutter.cut(cutter.balancedCuts(chunks, costs));
   return success();
 }
 

@@ -1,4 +1,5 @@
-// Cut: puts the borders between the stages of a pipeline into a forward step.
+// Cut: puts the borders between the chunks of a model, for the stages of a pipeline, into a forward
+// step.
 #pragma once
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -7,16 +8,16 @@
 
 namespace cleave::stage {
 
-// Prices by which the cut minimises the seconds of the slowest stage.
+// Prices by which the cut minimises the seconds of the slowest chunk.
 struct CutCosts {
   double secondsPerFlop = 0; // of computation
-  double secondsPerByte = 0; // of messages between stages
+  double secondsPerByte = 0; // of messages between chunks
 };
 
-// Divides the ops of `step`, which computes losses, into `stages` ranges in their order, and puts a
+// Divides the ops of `step`, which computes losses, into `chunks` ranges in their order, and puts a
 // graph.transfer on each value that passes from one to the next. Values that depend on no
-// parameter, or on parameters alone, are not passed: each stage computes those that it reads. Fails
+// parameter, or on parameters alone, are not passed: each chunk computes those that it reads. Fails
 // with a diagnostic if the step has too few ops.
-mlir::LogicalResult cutIntoStages(mlir::func::FuncOp step, int64_t stages, const CutCosts &costs);
+mlir::LogicalResult cutIntoChunks(mlir::func::FuncOp step, int64_t chunks, const CutCosts &costs);
 
 } // namespace cleave::stage

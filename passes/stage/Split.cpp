@@ -1,10 +1,11 @@
-// First the stage of each op is found, then what each stage needs, and which values are passed;
+// First the chunk of each op is found, then what each stage needs, and which values are passed;
 // then each stage's module is a clone that loses the rest. See Split.h.
 #include "passes/stage/Split.h"
 
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/SignatureEdit.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/graph/Transfer.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -18,15 +19,16 @@ namespace cleave::stage {
 
 namespace {
 
-// The homes of values that every stage computes for itself: those that depend on no stage's values,
-// and those that depend on values of several stages.
+// The homes of values that every stage computes for itself: those that depend on no chunk's values,
+// and those that depend on values of several chunks.
 constexpr int64_t kAnywhere = -1, kShared = -2;
 
 // A value that one stage passes to another.
 struct Message {
-  Value value;  // at the sender
-  Value result; // at the receiver: `value`, or the transfer of it
-  int64_t from = 0, to = 0;
+  Value value;                        // at the sender
+  Value result;                       // at the receiver: `value`, or the transfer of it
+  int64_t from = 0, to = 0;           // stages
+  int64_t fromChunk = 0, toChunk = 0; // by their numbers in these stages
   graph::Passed passed = graph::Passed::Update;
 
   std::string name(size_t number) const {
@@ -36,8 +38,17 @@ struct Message {
 
 class Splitter {
 public:
-  Splitter(func::FuncOp step, int64_t stages)
-      : step_(step), body_(step.getBody().front()), needed_(stages), results_(stages) {}
+  Splitter(func::FuncOp step, ArrayRef<int64_t> placement)
+      : step_(step), body_(step.getBody().front()), placement_(placement),
+        chunks_(*llvm::max_element(placement) + 1), needed_(chunks_.size()),
+        results_(chunks_.size()) {
+    for (auto [chunk, stage] : llvm::enumerate(placement)) {
+      number_.push_back(static_cast<int64_t>(chunks_[stage].size()));
+      chunks_[stage].push_back(static_cast<int64_t>(chunk));
+    }
+  }
+
+  int64_t count() const { return static_cast<int64_t>(chunks_.size()); }
 
   LogicalResult analyze() {
     findHomes();
@@ -53,14 +64,14 @@ public:
     auto module = step_->getParentOfType<ModuleOp>();
     IRMapping map;
     OwningOpRef<ModuleOp> clone(cast<ModuleOp>(module->clone(map)));
-    graph::setStage(*clone, {stage, count()});
+    graph::setStage(*clone, {stage, count(), chunks_[stage]});
     func::FuncOp step = graph::stepOf(*clone);
     graph::SignatureEdit edit(step);
     addMessages(stage, map, step, edit);
     edit.commit();
     dropResults(stage, step);
     for (Operation &op : llvm::reverse(body_.without_terminator()))
-      if (!needed_[stage].contains(&op) || isa<graph::TransferOp>(op))
+      if (!needed_[stage].contains(&op) || isMessage(&op))
         map.lookup(&op)->erase();
     dropArguments(step);
     return clone;
@@ -89,7 +100,7 @@ private:
       findHome(&op);
   }
 
-  // Sums gradients of different stages, as of a tied parameter, once per step instead of once per
+  // Sums gradients of different chunks, as of a tied parameter, once per step instead of once per
   // micro-batch: accumulate(a + b) becomes accumulate(a) + accumulate(b), and concatenations alike.
   void splitSums() {
     SmallVector<graph::AccumulateOp> sums(body_.getOps<graph::AccumulateOp>());
@@ -118,7 +129,7 @@ private:
   LogicalResult needResult(unsigned i) {
     Value value = body_.getTerminator()->getOperand(i);
     if (graph::aliasOf(step_, i))
-      return homeOf(value) < 0 ? success() : needResultAt(homeOf(value), i);
+      return homeOf(value) < 0 ? success() : needResultAt(placement_[homeOf(value)], i);
     for (int64_t stage = 0; stage < count(); ++stage)
       if (failed(needResultAt(stage, i)))
         return failure();
@@ -168,25 +179,27 @@ private:
         continue;
       }
       const int64_t home = homeOf(read);
-      if (home >= 0 && home != at) {
+      if (home >= 0 && placement_[home] != at) {
         if (!received_.insert({at, read}).second)
           continue;
         if (repeated_.contains(op) && !isa<graph::AccumulateOp>(op))
           return op->emitOpError("belongs to stage ")
-                 << home << ", and stage " << at
+                 << placement_[home] << ", and stage " << at
                  << " reads its result in every micro-batch without a graph.transfer between them; "
                     "give fewer --stages";
-        messages_.push_back({read, read, home, at, graph::Passed::Update});
-        work.push_back({home, read});
+        messages_.push_back({read, read, placement_[home], at, 0, 0, graph::Passed::Update});
+        work.push_back({placement_[home], read});
         continue;
       }
       if (!needed_[at].insert(op).second)
         continue;
-      if (auto transfer = dyn_cast<graph::TransferOp>(op)) {
-        const auto from = static_cast<int64_t>(transfer.getFrom());
-        messages_.push_back({transfer.getOperand(), read, from, at,
-                             from < at ? graph::Passed::Forward : graph::Passed::Backward});
-        work.push_back({from, transfer.getOperand()});
+      if (isMessage(op)) {
+        auto transfer = cast<graph::TransferOp>(op);
+        const uint64_t from = transfer.getFrom(), to = transfer.getTo();
+        messages_.push_back({transfer.getOperand(), read, placement_[from], at, number_[from],
+                             number_[to],
+                             from < to ? graph::Passed::Forward : graph::Passed::Backward});
+        work.push_back({placement_[from], transfer.getOperand()});
         continue;
       }
       for (Value operand : op->getOperands())
@@ -198,17 +211,19 @@ private:
   void addMessages(int64_t stage, IRMapping &map, func::FuncOp step,
                    graph::SignatureEdit &edit) const {
     Builder b(step.getContext());
-    auto attributes = [&](const Message &message, int64_t peer) {
-      return std::pair(b.getStringAttr(graph::nameOf(message.passed)), b.getI64IntegerAttr(peer));
+    auto attributes = [&](const Message &message, int64_t peer, int64_t chunk) {
+      return SmallVector<NamedAttribute>{
+          b.getNamedAttr(graph::kMessage, b.getStringAttr(graph::nameOf(message.passed))),
+          b.getNamedAttr(graph::kPeer, b.getI64IntegerAttr(peer)),
+          b.getNamedAttr(graph::kChunk, b.getI64IntegerAttr(chunk))};
     };
     for (auto [number, message] : llvm::enumerate(messages_)) {
       if (message.to != stage)
         continue;
       BlockArgument argument =
           edit.addArgument(message.result.getType(), message.name(number), Role::Received);
-      auto [passed, peer] = attributes(message, message.from);
-      edit.setArgAttr(argument.getArgNumber(), graph::kMessage, passed);
-      edit.setArgAttr(argument.getArgNumber(), graph::kPeer, peer);
+      for (NamedAttribute each : attributes(message, message.from, message.toChunk))
+        edit.setArgAttr(argument.getArgNumber(), each.getName(), each.getValue());
       map.lookup(message.result).replaceAllUsesWith(argument);
       map.map(message.result, argument);
     }
@@ -216,12 +231,11 @@ private:
     for (auto [number, message] : llvm::enumerate(messages_)) {
       if (message.from != stage)
         continue;
-      auto [passed, peer] = attributes(message, message.to);
       edit.addResult(map.lookup(message.value), message.name(number), Role::Sent);
       edit.commit();
       const unsigned last = step.getNumResults() - 1;
-      step.setResultAttr(last, graph::kMessage, passed);
-      step.setResultAttr(last, graph::kPeer, peer);
+      for (NamedAttribute each : attributes(message, message.to, message.fromChunk))
+        step.setResultAttr(last, each.getName(), each.getValue());
     }
   }
 
@@ -243,11 +257,18 @@ private:
     graph::eraseArguments(step, dropped);
   }
 
-  int64_t count() const { return static_cast<int64_t>(needed_.size()); }
+  // Whether the op is a transfer between chunks of different stages.
+  bool isMessage(Operation *op) const {
+    auto transfer = dyn_cast<graph::TransferOp>(op);
+    return transfer && placement_[transfer.getFrom()] != placement_[transfer.getTo()];
+  }
 
   func::FuncOp step_;
   Block &body_;
-  llvm::DenseMap<Value, int64_t> homes_;
+  ArrayRef<int64_t> placement_;              // by chunk: its stage
+  std::vector<int64_t> number_;              // by chunk: its number in its stage
+  std::vector<std::vector<int64_t>> chunks_; // by stage
+  llvm::DenseMap<Value, int64_t> homes_;     // chunks
   llvm::DenseSet<Operation *> repeated_;
   std::vector<llvm::DenseSet<Operation *>> needed_;  // by stage
   std::vector<std::set<unsigned>> results_;          // by stage: results of the whole step
@@ -258,12 +279,13 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<OwningOpRef<ModuleOp>>> splitIntoStages(ModuleOp module, int64_t stages) {
-  Splitter splitter(graph::stepOf(module), stages);
+FailureOr<std::vector<OwningOpRef<ModuleOp>>> splitIntoStages(ModuleOp module,
+                                                              ArrayRef<int64_t> placement) {
+  Splitter splitter(graph::stepOf(module), placement);
   if (failed(splitter.analyze()))
     return failure();
   std::vector<OwningOpRef<ModuleOp>> modules;
-  for (int64_t stage = 0; stage < stages; ++stage)
+  for (int64_t stage = 0; stage < splitter.count(); ++stage)
     modules.push_back(splitter.stage(stage));
   return modules;
 }

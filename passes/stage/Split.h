@@ -10,18 +10,19 @@
 
 namespace cleave::stage {
 
-// The modules of the stages, in order. Each has the step of `module` with those arguments, ops and
-// results that belong to the stage, and messages (dialects/graph/Messages.h) in place of
-// graph.transfer:
-//   * An op that reads a value of one stage belongs to it. Others, which read none or values of
-//     several stages, are computed by every stage that reads their results.
+// The modules of the stages, in order. Chunk i of the model, which is what graph.transfer speaks
+// of, is on stage placement[i]; each stage has one. A stage has the step of `module` with those
+// arguments, ops and results that belong to it, and messages (dialects/graph/Messages.h) in place
+// of graph.transfer to and from chunks of other stages:
+//   * An op that reads a value of one chunk belongs to it. Others, which read none or values of
+//     several chunks, are computed by every stage that reads their results.
 //   * A parameter or state is updated by all stages that read it; losses and metrics are results of
 //     all stages.
 //   * A value that another stage reads without a transfer is passed once per step. A sum of
-//     gradients of several stages, as of tied parameters, is formed from sums over micro-batches.
+//     gradients of several chunks, as of tied parameters, is formed from sums over micro-batches.
 // Fails with a diagnostic at a value of each micro-batch that another stage reads without a
 // transfer.
 mlir::FailureOr<std::vector<mlir::OwningOpRef<mlir::ModuleOp>>>
-splitIntoStages(mlir::ModuleOp module, int64_t stages);
+splitIntoStages(mlir::ModuleOp module, llvm::ArrayRef<int64_t> placement);
 
 } // namespace cleave::stage

@@ -39,8 +39,8 @@ struct TrainOptions {
   // Parameters by name: those that match one of `trainable` (all if empty) and none of `freeze`.
   std::vector<std::string> trainable, freeze;
   std::optional<double> clipNorm; // gradients are scaled down to this norm
-  int64_t stages = 1;             // of a pipeline
-  stage::CutCosts cutCosts;       // by which the step is cut into stages
+  int64_t chunks = 1;             // into which the step is cut for the stages of a pipeline
+  stage::CutCosts cutCosts;       // by which it is cut
   int64_t accumulate = 1;         // micro-batches per step; the loss covers all their samples
   precision::Policy precision;    // the types in which ops compute
   bool freezeBatchNorm = false;   // normalise by the running statistics and leave them as they are

@@ -2,6 +2,7 @@
 gradients are summed in another order; memory is as planned; checkpoints move between any two numbers of stages."""
 
 import os
+import random
 import signal
 import subprocess
 import time
@@ -24,13 +25,34 @@ TIED = {"gpt2": ({**_TEXT, "ffn": 128, "context": 16}, 16),
         "t5-small": ({**_TEXT, "layers": 2, "hidden": 32, "head-size": 8, "ffn": 64}, 16)}
 
 
-def write(name, sizes, folder):
+def write(name, sizes, folder, micro_batches=MICRO_BATCHES):
     """(model file, samples, options of cleave-compile)."""
     zoo.MODELS[name] = sizes
     zoo.BATCH = BATCH
     options, model = zoo.options(name), zoo.write_model(name, folder)
-    zoo.BATCH = BATCH * MICRO_BATCHES  # of a whole step
-    return model, zoo.write_samples(name, folder, STEPS), [*options, "--accumulate", MICRO_BATCHES, "--clip-norm", 1]
+    zoo.BATCH = BATCH * micro_batches  # of a whole step
+    return model, zoo.write_samples(name, folder, STEPS), [*options, "--accumulate", micro_batches, "--clip-norm", 1]
+
+
+# The schedules of one pipeline, that with recomputation last.
+SCHEDULES = ("looped-bfs", "interleaved", "zb-h1", "interleaved-zb", "zb-h2", "zb-v", "dualpipe-v", "pre-recompute", "last-no-recompute", "critical-path")
+
+
+def random_order(draw, placement, backward):
+    """A CSV file with an order of all parts in which each chunk runs its micro-batches in turn. `backward`: B, or I and W."""
+    last, kinds = len(placement) - 1, "F" + backward
+    lists, counts = [[] for _ in range(max(placement) + 1)], {(chunk, kind): 0 for chunk in range(last + 1) for kind in kinds}
+
+    def is_ready(chunk, kind):
+        batch = counts[chunk, kind]
+        needed = {"F": [(chunk - 1, "F")], "W": [(chunk, "I")]}.get(kind, [(chunk, "F"), (chunk + 1, kind)])
+        return batch < MICRO_BATCHES and all(counts[each] > batch for each in needed if 0 <= each[0] <= last)
+
+    while ready := [each for each in counts if is_ready(*each)]:
+        chunk, kind = draw.choice(ready)
+        lists[placement[chunk]].append(f"{chunk}{kind}{counts[chunk, kind]}")
+        counts[chunk, kind] += 1
+    return "".join(",".join(tasks) + "\n" for tasks in lists)
 
 
 class Stages(fixture.Plans):
@@ -124,6 +146,51 @@ class Stages(fixture.Plans):
         self.assertIn("in flight on ranks: 2 1", drawings[0])
         self.assertIn("in flight on ranks: 3 3", drawings[1])
 
+    def csv(self, text):
+        path = self.folder / f"order{len(list(self.folder.glob('order*')))}.csv"
+        path.write_text(text)
+        return path
+
+    def test_every_schedule_trains_what_one_rank_trains(self):
+        """The same bits, but for the one that runs the backward parts of micro-batches from the last to the first."""
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder, 4)  # twice as many as stages, which dualpipe-v needs
+        wanted = self.numbers(self.plan("whole", model, options, 1), samples, steps=3)
+        for schedule in SCHEDULES:
+            plan = self.plan(schedule, model, [*options, "--schedule", schedule], 2)
+            found = self.numbers(plan, samples, steps=3)
+            for a, b in zip(found, wanted):
+                self.assertLessEqual(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-6 if schedule == "looped-bfs" else 0, schedule)
+
+    def test_a_schedule_recomputes_before_the_gradient_arrives(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        plans = [self.plan(f"again{i}", model, [*options, *more], i) for i, more in ((1, []), (2, ["--pin", "full-recompute", "--schedule", "pre-recompute"]))]
+        self.assertEqual(*(self.numbers(plan, samples, steps=3) for plan in plans))
+        self.assertRegex(cleave.must("cleave-dump", plans[1], "--schedule").out, r"rank 0  .*F2.*R1.*B1")
+
+    def test_orders_of_a_file_train_what_one_rank_trains(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        wanted = self.numbers(self.plan("whole", model, options, 1), samples, steps=2)
+        for seed in range(8):
+            draw = random.Random(seed)
+            stages, chunks = draw.choice([2, 3]), draw.choice([1, 2, 3])
+            placement = [chunk % stages for chunk in range(stages * chunks)]
+            if chunks == 2 and draw.random() < 0.5:
+                placement[stages:] = range(stages - 1, -1, -1)
+            order = self.csv(random_order(draw, placement, draw.choice(["B", "IW"])))
+            more = draw.choice([[], ["--pin", "full-recompute"]])
+            with self.subTest(seed=seed):
+                plan = self.plan("order", model, [*options, *more, "--schedule", order], stages)
+                self.assertEqual(self.numbers(plan, samples, steps=2), wanted)
+
+    def test_schedules_go_with_several_ranks_per_stage_and_16_bit_types(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder, 4)
+        for more, tolerance in ((["--pin", "zero3"], 1e-5), (["--pin", "megatron", "--dtype", "bf16"], 2e-3)):
+            wanted = self.numbers(self.plan("whole", model, [*options, *more[2:]], 1), samples, steps=3)
+            for schedule in ("interleaved", "zb-v"):
+                found = self.numbers(self.plan("ranks", model, [*options, *more, "--schedule", schedule], 2, ranks=2), samples, steps=3)
+                for a, b in zip(found, wanted):
+                    self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), tolerance, (more, schedule))
+
     def test_what_stages_cannot_do_yet_is_refused(self):
         model, _, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
         plan = self.folder / "refused.plan"
@@ -131,12 +198,19 @@ class Stages(fixture.Plans):
                             (("--ranks 5", "a multiple of --stages"), ["--stages", 2, "--ranks", 5]),
                             (("--mesh x=4", "the mesh of one stage"), ["--stages", 2, "--ranks", 4, "--mesh", "x=4"]),
                             (("--eval",), ["--stages", 2, "--ranks", 2, "--eval"]),
-                            (("'zb-h1'", "1f1b or gpipe"), ["--stages", 2, "--ranks", 2, "--schedule", "zb-h1"]),
+                            (("'fastest'", "interleaved"), ["--stages", 2, "--ranks", 2, "--schedule", "fastest"]),
+                            (("1f1b", "2 stages per rank"), ["--stages", 2, "--ranks", 2, "--chunks", 2]),
+                            (("orders 2 micro-batches on 2 stages", "--accumulate"), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n")]),
+                            (("0F1 is missing",), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("0F0,0B0\n1F0,1B1\n")]),
+                            (("no.csv",), ["--stages", 2, "--ranks", 2, "--schedule", "no.csv"]),
                             (("--schedule", "--stages"), ["--schedule", "gpipe"]),
-                            (("cannot be cut into 500 stages",), ["--stages", 500, "--ranks", 500])):
+                            (("--chunks", "--stages"), ["--chunks", 2]),
+                            (("cannot be cut into 500 chunks",), ["--stages", 500, "--ranks", 500])):
             self.refuses(cleave.tool("cleave-compile", model, *options, *more, "-o", plan), *words)
             self.assertFalse(plan.exists())
         self.refuses(cleave.tool("cleave-compile", model, "--stages", 2, "--ranks", 2, "-o", plan), "--train")
+        model, _, options = write("llama2-7b", MODELS["llama2-7b"], self.folder, 4)
+        self.refuses(cleave.tool("cleave-compile", model, *options, "--stages", 2, "--ranks", 2, "--schedule", "chimera", "-o", plan), "2 pipelines", "1f1b")
 
 
 if __name__ == "__main__":

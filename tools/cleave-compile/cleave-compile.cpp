@@ -69,6 +69,14 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
   app.add_flag("--eval-ema", options.evaluateAverages,
                "with --eval and --ema: evaluations also give the numbers of the averages")
       ->group("Plan");
+  app.add_option("--micro-batch", options.microBatch,
+                 "number of micro-batches into which the batch given by --set is cut; auto: the "
+                 "fastest number that fits")
+      ->group("Plan")
+      ->type_name("N|auto");
+}
+
+static void addStageOptions(CLI::App &app, CompileOptions &options) {
   app.add_option(
          "--stages", options.stages,
          "with --train: cut the step into so many stages of a pipeline, among which the ranks "
@@ -76,15 +84,16 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->group("Plan")
       ->type_name("N");
   app.add_option("--schedule", options.schedule,
-                 "with --stages: the order of the micro-batches on each stage, 1f1b (one forward, "
-                 "one backward) or gpipe (all forward, then all backward); default: 1f1b")
+                 "with --stages: the order of the micro-batches on each stage, such as 1f1b (one "
+                 "forward, one backward), gpipe, interleaved, zb-h1 or zb-v, or a CSV file as of "
+                 "PyTorch's pipelines; default: 1f1b")
       ->group("Plan")
-      ->type_name("NAME");
-  app.add_option("--micro-batch", options.microBatch,
-                 "number of micro-batches into which the batch given by --set is cut; auto: the "
-                 "fastest number that fits")
+      ->type_name("NAME|FILE");
+  app.add_option("--chunks", options.chunks,
+                 "with --stages: parts of the model on each stage; default: as few as suit "
+                 "--schedule, two for interleaved")
       ->group("Plan")
-      ->type_name("N|auto");
+      ->type_name("N");
 }
 
 static void addAnswerOptions(CLI::App &app, CompileOptions &options) {
@@ -173,6 +182,7 @@ int main(int argc, char **argv) {
       ->type_name("KEY");
   tools::addStepOptions(app, options);
   addPlanOptions(app, options, typed);
+  addStageOptions(app, options);
   addAnswerOptions(app, options);
   addInspectionOptions(app, options);
   describeVerbosity("print errors only",

@@ -5,18 +5,41 @@
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace cleave::dump {
 
 namespace {
 
-// The kind of a segment that is a part of a micro-batch; none for others, such as messages.
-std::optional<pipelines::Kind> kindOf(const plan::Segment &segment) {
-  if (segment.name() == "forward")
-    return pipelines::Kind::Forward;
-  if (segment.name() == "backward")
-    return pipelines::Kind::Backward;
+// The work of a segment that is a part of a micro-batch.
+struct Part {
+  pipelines::Kind kind = pipelines::Kind::Forward;
+  uint32_t chunk = 0; // by its number in the stage
+};
+
+// None for other segments, such as messages.
+std::optional<Part> partOf(const plan::Segment &segment) {
+  static constexpr std::pair<std::string_view, pipelines::Kind> kNames[] = {
+      {"forward", pipelines::Kind::Forward},
+      {"recompute", pipelines::Kind::Recompute},
+      {"backward", pipelines::Kind::Backward},
+      {"weights", pipelines::Kind::WeightGradient}};
+  const std::string_view text = segment.name();
+  for (auto [name, kind] : kNames) {
+    Part part{kind, 0};
+    if (text == name)
+      return part;
+    if (text.starts_with(name) && text[name.size()] == ' ' &&
+        std::from_chars(text.data() + name.size() + 1, text.data() + text.size(), part.chunk).ec ==
+            std::errc())
+      return part;
+  }
   return std::nullopt;
+}
+
+bool hasSegment(const plan::Program &program, std::string_view name) {
+  return std::ranges::any_of(program.segments(),
+                             [&](const plan::Segment &segment) { return segment.name() == name; });
 }
 
 double secondsOf(const plan::Segment &segment) {
@@ -32,10 +55,47 @@ std::vector<const plan::Program *> stagesOf(const plan::Plan &plan) {
   for (const plan::Program &program : plan.programs())
     if (program.kind() == plan::Program::STEP &&
         std::ranges::any_of(program.segments(), [](const plan::Segment &segment) {
-          return kindOf(segment).has_value();
+          return partOf(segment).has_value();
         }))
       stages.push_back(&program);
   return stages;
+}
+
+// The stage of each chunk of the model.
+std::vector<uint32_t> placementOf(const std::vector<const plan::Program *> &stages) {
+  uint32_t chunks = 1;
+  for (const plan::Segment &segment : stages[0]->segments())
+    if (const std::optional<Part> part = partOf(segment))
+      chunks = std::max(chunks, part->chunk + 1);
+  const auto count = static_cast<uint32_t>(stages.size());
+  // There and back, the last stage passes its first chunk's values to its second one.
+  return chunks == 2 && !hasSegment(*stages.back(), "send forward")
+             ? pipelines::vPlacement(count)
+             : pipelines::loopPlacement(count, chunks);
+}
+
+// By stage and number in it: the chunk.
+std::vector<std::vector<uint32_t>> chunksOf(const std::vector<uint32_t> &placement) {
+  std::vector<std::vector<uint32_t>> chunks(1 + *std::ranges::max_element(placement));
+  for (uint32_t chunk = 0; chunk < placement.size(); ++chunk)
+    chunks[placement[chunk]].push_back(chunk);
+  return chunks;
+}
+
+// The seconds of a part of these costs.
+double &secondsOf(pipelines::StageCosts &costs, pipelines::Kind kind) {
+  switch (kind) {
+  case pipelines::Kind::Forward:
+    return costs.forward;
+  case pipelines::Kind::Recompute:
+    return costs.recompute;
+  case pipelines::Kind::WeightGradient:
+    return costs.weightGradient;
+  case pipelines::Kind::Backward:
+  case pipelines::Kind::InputGradient:
+    return costs.inputGradient;
+  }
+  return costs.forward;
 }
 
 } // namespace
@@ -49,17 +109,22 @@ Result<std::string> scheduleView(const plan::Plan &plan) {
   uint32_t microBatches = 0;
   for (const plan::ScheduleStep &step : stages[0]->schedule())
     microBatches = std::max(microBatches, step.slot() + 1);
-  pipelines::Order order =
-      pipelines::emptyOrder(count, pipelines::loopPlacement(count, 1), microBatches);
+  const std::vector<uint32_t> placement = placementOf(stages);
+  const std::vector<std::vector<uint32_t>> chunks = chunksOf(placement);
+  pipelines::Order order = pipelines::emptyOrder(count, placement, microBatches);
   pipelines::Costs costs;
+  costs.stages.resize(placement.size());
   for (uint32_t stage = 0; stage < count; ++stage) {
-    pipelines::StageCosts &cost = costs.stages.emplace_back();
+    const bool hasWeights = hasSegment(*stages[stage], "weights");
     for (const plan::ScheduleStep &step : stages[stage]->schedule()) {
       const plan::Segment &segment = stages[stage]->segments(static_cast<int>(step.segment()));
       const double seconds = secondsOf(segment);
-      if (const std::optional<pipelines::Kind> kind = kindOf(segment)) {
-        (*kind == pipelines::Kind::Forward ? cost.forward : cost.inputGradient) = seconds;
-        order.tasks[stage].push_back(pipelines::Action{*kind, stage, step.slot()});
+      if (std::optional<Part> part = partOf(segment)) {
+        if (hasWeights && part->kind == pipelines::Kind::Backward)
+          part->kind = pipelines::Kind::InputGradient;
+        const uint32_t chunk = chunks[stage][part->chunk];
+        secondsOf(costs.stages[chunk], part->kind) = seconds;
+        order.tasks[stage].push_back(pipelines::Action{part->kind, chunk, step.slot()});
       } else if (segment.name().starts_with("send")) {
         costs.transfer = std::max(costs.transfer, seconds);
       }
@@ -67,9 +132,10 @@ Result<std::string> scheduleView(const plan::Plan &plan) {
   }
   CLEAVE_TRY_ASSIGN(const pipelines::Evaluation evaluation,
                     evaluate(order, costs).withContext("--schedule"));
-  return concat("Forward (F) and backward (B) parts of the micro-batches; update and sums of "
-                "gradients are left out.\n",
-                draw(order, evaluation));
+  return concat(
+      "Forward (F), recompute (R) and backward parts (B, or I and W) of the micro-batches; "
+      "update and sums of gradients are left out.\n",
+      draw(order, evaluation));
 }
 
 } // namespace cleave::dump

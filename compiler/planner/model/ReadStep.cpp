@@ -9,6 +9,7 @@
 #include "dialects/graph/Direct.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Provenance.h"
+#include "dialects/graph/Stage.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
 
@@ -62,6 +63,7 @@ public:
     for (unsigned i = 0; i < end->getNumOperands(); ++i)
       readOutput(i, end->getOperand(i));
     findRepeats();
+    findChunks();
     classifyOps(model_);
     setPlainStores(model_);
     return std::move(model_);
@@ -182,6 +184,15 @@ private:
     llvm::DenseSet<Operation *> repeated = graph::perMicroBatch(step_);
     for (auto [i, op] : llvm::enumerate(graph::opsOf(step_)))
       model_.ops[i].repeats = repeated.contains(op) ? microBatches : 1;
+  }
+
+  void findChunks() {
+    const std::optional<graph::Stage> stage = graph::stageOf(step_);
+    if (!stage || stage->chunks.size() == 1)
+      return;
+    const llvm::DenseMap<Operation *, graph::StagePart> parts = graph::partsOf(step_);
+    for (auto [i, op] : llvm::enumerate(graph::opsOf(step_)))
+      model_.ops[i].chunk = parts.lookup(op).chunk;
   }
 
   func::FuncOp step_;

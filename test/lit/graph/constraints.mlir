@@ -1169,7 +1169,7 @@ func.func @a_transfer_keeps_the_type(%x: tensor<4xf32>) {
 
 // graph.transfer (C2)
 func.func @a_transfer_goes_to_another_stage(%x: tensor<4xf32>) {
-  // expected-error @below {{(C2) goes from stage 1 to stage 1, expected two different stages}}
+  // expected-error @below {{(C2) goes from chunk 1 to chunk 1, expected two different chunks}}
   %0 = graph.transfer %x from 1 to 1 : tensor<4xf32>
   return
 }

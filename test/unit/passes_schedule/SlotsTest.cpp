@@ -7,6 +7,7 @@
 #include "mlir/Parser/Parser.h"
 
 #include <catch2/catch.hpp>
+#include <map>
 
 using namespace cleave;
 using namespace cleave::graph;
@@ -60,4 +61,80 @@ TEST_CASE("every slot has its own buffers, but for those that outlive micro-batc
   // Instructions: 0 fills the sum, 1 and 2 are forward, 3 and 4 backward, 5 updates. While a value
   // of one slot is live, both parts of the other slot run.
   CHECK(lives == std::vector<std::pair<int64_t, int64_t>>{{0, 5}, {1, 4}, {1, 4}});
+}
+
+// Two chunks: F0 F1 of chunk 0, F0 of chunk 1, then chunk 1 back, then chunk 0.
+static const std::vector<ScheduledAction> kTwoChunks = {
+    {Action::Forward, 0, 0},  {Action::Forward, 1, 0}, {Action::Forward, 0, 1},
+    {Action::Backward, 0, 1}, {Action::Forward, 1, 1}, {Action::Backward, 1, 1},
+    {Action::Backward, 0, 0}, {Action::Backward, 1, 0}};
+
+// The number of segments by name, in a program of two chunks in which the forward part of chunk 1
+// reads `read`.
+static std::map<std::string, int> slotsOfTwoChunks(const std::string &read) {
+  MLIRContext context;
+  context.loadDialect<program::ProgramDialect>();
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    program.program schedule [0, 0, 1, 0, 2, 0, 3, 0] {
+      %first = program.buffer activation "first" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
+      %second = program.buffer activation "second" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
+      program.segment "forward" {
+        program.fill %first with 1.0
+      }
+      program.segment "forward 1" {
+        program.copy )" + read + R"( to %second
+      }
+      program.segment "backward 1" {
+        program.copy %second to %second
+      }
+      program.segment "backward" {
+        program.copy %first to %first
+      }
+    })",
+                                                             &context);
+  REQUIRE(module);
+  program::ProgramOp program = *module->getOps<program::ProgramOp>().begin();
+  schedule::addSlots(program, kTwoChunks);
+  std::map<std::string, int> count;
+  for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
+    ++count[segment.getName().str()];
+  CHECK(program.getSchedule().size() == 2 * kTwoChunks.size());
+  return count;
+}
+
+TEST_CASE("chunks have slots of their own, unless one reads what another one has made") {
+  CHECK(slotsOfTwoChunks("%second") ==
+        std::map<std::string, int>{
+            {"forward", 2}, {"backward", 2}, {"forward 1", 1}, {"backward 1", 1}});
+  CHECK(slotsOfTwoChunks("%first") ==
+        std::map<std::string, int>{
+            {"forward", 2}, {"backward", 2}, {"forward 1", 2}, {"backward 1", 2}});
+}
+
+TEST_CASE(
+    "a buffer is live until the end of a segment behind whose read another segment reads it") {
+  MLIRContext context;
+  context.loadDialect<program::ProgramDialect>();
+  // The message is sent after the weights part has read it, although its segment stands before.
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+    program.program schedule [0, 0, 2, 0, 1, 0] {
+      %sent = program.buffer activation "sent" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
+      %other = program.buffer activation "other" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
+      program.segment "backward" {
+        program.fill %sent with 1.0
+      }
+      program.segment "send backward" {
+        program.copy %sent to %sent
+      }
+      program.segment "weights" {
+        program.copy %sent to %sent
+        program.fill %other with 1.0
+      }
+    })",
+                                                             &context);
+  REQUIRE(module);
+  program::ProgramOp program = *module->getOps<program::ProgramOp>().begin();
+  schedule::setLifetimes(program);
+  auto sent = *program.getBody().front().getOps<program::BufferOp>().begin();
+  CHECK(std::pair(sent.getFirst(), sent.getLast()) == std::pair<uint64_t, uint64_t>(0, 3));
 }

@@ -38,7 +38,7 @@ static std::vector<std::pair<int64_t, int64_t>> transfersOf(ModuleOp module) {
 
 TEST_CASE("a value passes every border up to its last reader, and masks of inputs pass none") {
   GraphText text(kMaskedModel);
-  REQUIRE(succeeded(stage::cutIntoStages(graph::stepOf(text.module()), 4, {1, 1e-3})));
+  REQUIRE(succeeded(stage::cutIntoChunks(graph::stepOf(text.module()), 4, {1, 1e-3})));
   // %0 passes all three borders, %2 and %3 one each.
   const auto found = transfersOf(text.module());
   CHECK(found.size() == 5);
@@ -51,5 +51,5 @@ TEST_CASE("a value passes every border up to its last reader, and masks of input
 TEST_CASE("a step has at most as many stages as ops that pass values") {
   GraphText text(kMaskedModel);
   ScopedDiagnosticHandler quiet(text.context(), [](Diagnostic &) { return success(); });
-  CHECK(failed(stage::cutIntoStages(graph::stepOf(text.module()), 8, {1, 1})));
+  CHECK(failed(stage::cutIntoChunks(graph::stepOf(text.module()), 8, {1, 1})));
 }

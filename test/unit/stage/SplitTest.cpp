@@ -4,6 +4,7 @@
 
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Messages.h"
+#include "dialects/graph/Stage.h"
 #include "passes/train/Train.h"
 #include "test/unit/graph_text/GraphText.h"
 
@@ -38,12 +39,12 @@ func.func @step(%x: tensor<4x4xf64> {graph.name = "x", graph.role = "input"},
   return %6 : tensor<4x4xf64>
 })";
 
-train::TrainOptions options(int64_t stages) {
+train::TrainOptions options(int64_t chunks) {
   train::TrainOptions options;
   options.losses = {*train::parseLoss("mse:y")};
   options.optimizer = *train::parseOptimizer("adamw:lr=0.1");
   options.clipNorm = 0.5;
-  options.stages = stages;
+  options.chunks = chunks;
   options.cutCosts = {1, 1e-6};
   return options;
 }
@@ -80,16 +81,21 @@ Tensors argumentsOf(func::FuncOp step) {
 } // namespace
 
 TEST_CASE("stages that pass messages compute the results of the whole step") {
-  for (int64_t stages : {2, 3, 4}) {
-    INFO(stages << " stages");
+  // By chunk its stage: one on each, several in a loop, and there and back.
+  const std::vector<std::vector<int64_t>> placements = {{0, 1},       {0, 1, 2},    {0, 1, 2, 3},
+                                                        {0, 1, 0, 1}, {0, 1, 1, 0}, {0, 0, 1}};
+  for (const std::vector<int64_t> &placement : placements) {
+    const auto stages = *llvm::max_element(placement) + 1;
+    INFO(placement.size() << " chunks on " << stages << " stages");
     GraphText text(kTiedModel);
     func::FuncOp whole = text.function();
-    REQUIRE(succeeded(train::buildTrainingStep(whole, options(stages))));
-    auto modules = stage::splitIntoStages(text.module(), stages);
+    REQUIRE(succeeded(
+        train::buildTrainingStep(whole, options(static_cast<int64_t>(placement.size())))));
+    auto modules = stage::splitIntoStages(text.module(), placement);
     REQUIRE(succeeded(modules));
     const Tensors given = argumentsOf(whole), wanted = runStep(whole, given);
     Tensors known = given, found;
-    for (int64_t round = 0; round < 3 * stages; ++round)
+    for (int64_t round = 0; round < 3 * static_cast<int64_t>(placement.size()); ++round)
       for (OwningOpRef<ModuleOp> &module : *modules) {
         func::FuncOp step = graph::stepOf(*module);
         const Tensors results = runStep(step, known);
@@ -109,7 +115,7 @@ TEST_CASE("stages that pass messages compute the results of the whole step") {
 TEST_CASE("both ends of a message have its name, and name each other") {
   GraphText text(kTiedModel);
   REQUIRE(succeeded(train::buildTrainingStep(text.function(), options(3))));
-  auto modules = stage::splitIntoStages(text.module(), 3);
+  auto modules = stage::splitIntoStages(text.module(), {0, 1, 2});
   REQUIRE(succeeded(modules));
   std::set<std::tuple<std::string, int64_t, int64_t, graph::Passed>> sent, received;
   for (auto [s, module] : llvm::enumerate(*modules)) {
@@ -130,7 +136,7 @@ TEST_CASE("both ends of a message have its name, and name each other") {
 TEST_CASE("each parameter is in the stages that read it, with its states") {
   GraphText text(kTiedModel);
   REQUIRE(succeeded(train::buildTrainingStep(text.function(), options(2))));
-  auto modules = stage::splitIntoStages(text.module(), 2);
+  auto modules = stage::splitIntoStages(text.module(), {0, 1});
   REQUIRE(succeeded(modules));
   std::vector<std::set<std::string>> stored(2);
   for (auto [s, module] : llvm::enumerate(*modules)) {
@@ -158,6 +164,45 @@ func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
     text.diagnostics += d.str() + "\n";
     return success();
   });
-  CHECK(failed(stage::splitIntoStages(text.module(), 3)));
+  CHECK(failed(stage::splitIntoStages(text.module(), {0, 1, 2})));
   CHECK(text.diagnostics.find("without a graph.transfer") != std::string::npos);
+}
+
+TEST_CASE("parts run after those whose values they read, and chunks send what their parts make") {
+  using Kind = graph::StagePart::Kind;
+  for (const std::vector<int64_t> &placement :
+       std::vector<std::vector<int64_t>>{{0, 1}, {0, 1, 0, 1}, {0, 1, 1, 0}})
+    for (const bool hasWeights : {false, true}) {
+      GraphText text(kTiedModel);
+      REQUIRE(succeeded(train::buildTrainingStep(text.function(),
+                                                 options(static_cast<int64_t>(placement.size())))));
+      auto modules = stage::splitIntoStages(text.module(), placement);
+      REQUIRE(succeeded(modules));
+      for (OwningOpRef<ModuleOp> &module : *modules) {
+        if (hasWeights)
+          graph::setSchedule(*module, {{graph::Action::Weights, 0, 0}});
+        func::FuncOp step = graph::stepOf(*module);
+        const auto parts = graph::partsOf(step);
+        std::set<std::pair<Kind, int64_t>> found;
+        for (Operation &op : step.getBody().front().without_terminator()) {
+          const graph::StagePart part = parts.lookup(&op);
+          found.insert({part.kind, part.chunk});
+          for (Value operand : op.getOperands())
+            if (Operation *maker = operand.getDefiningOp())
+              CHECK(parts.lookup(maker) <= part);
+        }
+        CHECK(found.contains({Kind::Weights, 0}) == hasWeights);
+        for (unsigned i = 0; i < step.getNumResults(); ++i) {
+          const auto passed = graph::sentWhen(step, i);
+          Operation *maker = step.getBody().front().getTerminator()->getOperand(i).getDefiningOp();
+          if (!passed || *passed == graph::Passed::Update || !maker)
+            continue;
+          const graph::StagePart part = parts.lookup(maker),
+                                 latest = {*passed == graph::Passed::Forward ? Kind::Forward
+                                                                             : Kind::Backward,
+                                           graph::sendingChunk(step, i)};
+          CHECK(part <= latest);
+        }
+      }
+    }
 }
