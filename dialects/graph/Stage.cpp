@@ -228,28 +228,40 @@ private:
 
 } // namespace
 
-llvm::DenseMap<Operation *, StagePart> partsOf(func::FuncOp step) {
-  const llvm::DenseSet<Operation *> repeated = perMicroBatch(step);
-  const std::optional<Stage> stage = stageOf(step);
-  llvm::DenseMap<Operation *, StagePart> parts;
-  if (stage)
-    parts = PartFinder(step, *stage, repeated).run();
-  llvm::DenseSet<Value> late; // what depends on messages of the update
+// The ops that depend on messages of the update.
+static llvm::DenseSet<Operation *> lateOps(func::FuncOp step) {
+  llvm::DenseSet<Value> late;
+  llvm::DenseSet<Operation *> ops;
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
     if (receivedWhen(step, i) == Passed::Update)
       late.insert(step.getArgument(i));
-  for (Operation &op : step.getBody().front().without_terminator()) {
-    const bool isLate =
-        llvm::any_of(op.getOperands(), [&](Value operand) { return late.contains(operand); });
-    if (isLate)
+  for (Operation &op : step.getBody().front().without_terminator())
+    if (llvm::any_of(op.getOperands(), [&](Value operand) { return late.contains(operand); })) {
       late.insert(op.result_begin(), op.result_end());
-    if (!repeated.contains(&op))
-      parts[&op] = {stage && !isLate ? Kind::Reduce : Kind::Update, 0};
+      ops.insert(&op);
+    }
+  return ops;
+}
+
+llvm::DenseMap<Operation *, StagePart> partsOf(func::FuncOp step) {
+  const std::optional<Stage> stage = stageOf(step);
+  const llvm::DenseSet<Operation *> late = lateOps(step);
+  Block &body = step.getBody().front();
+  llvm::DenseSet<Operation *> repeated = perMicroBatch(step);
+  if (stage && body.getOps<AccumulateOp>().empty()) // an evaluation, of one micro-batch
+    for (Operation &op : body.without_terminator())
+      if (!late.contains(&op))
+        repeated.insert(&op);
+  llvm::DenseMap<Operation *, StagePart> parts;
+  if (stage)
+    parts = PartFinder(step, *stage, repeated).run();
+  for (Operation &op : body.without_terminator())
+    if (late.contains(&op) || !repeated.contains(&op))
+      parts[&op] = {stage && !late.contains(&op) ? Kind::Reduce : Kind::Update, 0};
     else if (!stage)
       parts[&op] = {Kind::Forward, 0};
     else
       parts.try_emplace(&op, StagePart{Kind::Backward, 0});
-  }
   return parts;
 }
 

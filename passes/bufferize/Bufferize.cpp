@@ -122,53 +122,59 @@ void placeBeside(program::ProgramOp step, program::ProgramOp program) {
 
 } // namespace
 
-LogicalResult lowerPrograms(ModuleOp module, func::FuncOp evaluation,
-                            ArrayRef<func::FuncOp> stages) {
+LogicalResult lowerPrograms(ModuleOp module, ArrayRef<func::FuncOp> stages,
+                            ArrayRef<func::FuncOp> evaluations) {
   module.getContext()->loadDialect<program::ProgramDialect>();
   func::FuncOp step = graph::stepOf(module);
   if (!step)
     return module.emitError("has no function @step to bufferize");
   ProgramTables tables;
-  ProgramBuilder builder(module, tables);
-  if (failed(lower(step, builder)))
+  SmallVector<program::ProgramOp> programs;
+  auto lowerStep = [&](func::FuncOp each) {
+    ProgramBuilder builder(module, tables);
+    if (!programs.empty())
+      builder.shareTensors();
+    programs.push_back(builder.program());
+    return lower(each, builder);
+  };
+  if (failed(lowerStep(step)))
     return failure();
-  for (func::FuncOp stage : stages) {
-    ProgramBuilder other(module, tables);
-    other.shareTensors();
-    if (failed(lower(stage, other)))
+  for (func::FuncOp stage : stages)
+    if (failed(lowerStep(stage)))
       return failure();
-  }
   if (!stages.empty())
     setRanks(module);
-  if (evaluation) {
-    ProgramBuilder other(module, tables, program::Kind::Evaluation);
-    other.share(builder.program());
-    if (failed(lower(evaluation, other)))
+  for (auto [program, evaluation] : llvm::zip(programs, evaluations)) {
+    ProgramBuilder builder(module, tables, program::Kind::Evaluation);
+    builder.share(program);
+    builder.program().setRanksAttr(program.getRanksAttr());
+    if (failed(lower(evaluation, builder)))
       return failure();
   }
   eraseUnusedKernels(module);
   return success();
 }
 
-ArenaSizes placePrograms(ModuleOp module) {
-  auto programs = module.getOps<program::ProgramOp>();
-  program::ProgramOp step = *programs.begin();
-  const Buffers buffers = buffersOf(step);
-  const ArenaSizes sizes = setOffsets(step, buffers, placeBuffers(lifetimesOf(buffers)));
-  for (program::ProgramOp other : llvm::drop_begin(programs))
-    if (other.getKind() == program::Kind::Evaluation) {
-      placeBeside(step, other);
-    } else {
-      const Buffers own = buffersOf(other);
-      setOffsets(other, own, placeBuffers(lifetimesOf(own)));
+std::vector<ArenaSizes> placePrograms(ModuleOp module) {
+  SmallVector<program::ProgramOp> steps;
+  std::vector<ArenaSizes> sizes;
+  size_t evaluations = 0;
+  for (auto program : module.getOps<program::ProgramOp>()) {
+    if (program.getKind() == program::Kind::Evaluation) {
+      placeBeside(steps[evaluations++], program);
+      continue;
     }
+    const Buffers buffers = buffersOf(program);
+    sizes.push_back(setOffsets(program, buffers, placeBuffers(lifetimesOf(buffers))));
+    steps.push_back(program);
+  }
   return sizes;
 }
 
-FailureOr<ArenaSizes> bufferize(ModuleOp module, func::FuncOp evaluation) {
-  if (failed(lowerPrograms(module, evaluation)))
+FailureOr<ArenaSizes> bufferize(ModuleOp module) {
+  if (failed(lowerPrograms(module)))
     return failure();
-  return placePrograms(module);
+  return placePrograms(module).front();
 }
 
 #define GEN_PASS_DEF_BUFFERIZEPASS

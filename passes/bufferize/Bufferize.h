@@ -5,6 +5,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
+#include <vector>
+
 namespace cleave::bufferize {
 
 // Result of buffer placement, in bytes.
@@ -20,22 +22,24 @@ struct ArenaSizes {
 // an op outside of kernel groups that has neither an instruction nor a kernel of its own (form
 // groups before, passes/fuse).
 //
-// `evaluation`, a step of another module with the same mesh whose arguments are some of the step's
-// in the layouts that they have there, becomes a second program, which shares kernels, tensors and
-// persistent buffers with the first.
+// `stages`, steps of other modules with the same mesh, are the further stages of a pipeline whose
+// first one is the step. Each becomes a program of its own ranks, with the schedule of its module;
+// they share kernels and tensors.
 //
-// `stages`, steps of other modules with the same mesh, are the stages of a pipeline whose first one
-// is the step. Each becomes a program of its own ranks, with the schedule of its module; they share
-// kernels and tensors.
-mlir::LogicalResult lowerPrograms(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {},
-                                  llvm::ArrayRef<mlir::func::FuncOp> stages = {});
+// `evaluations` is empty, or has one step of another module for each of these programs, with the
+// same mesh. Its arguments are some of the program's in the layouts that they have there, messages
+// aside. It becomes another program of the same ranks, which shares kernels, tensors and persistent
+// buffers with the first.
+mlir::LogicalResult lowerPrograms(mlir::ModuleOp module,
+                                  llvm::ArrayRef<mlir::func::FuncOp> stages = {},
+                                  llvm::ArrayRef<mlir::func::FuncOp> evaluations = {});
 
-// Sets the offsets of the buffers and the sizes of the arenas. The second program's own buffers are
-// placed around the shared ones. Returns the sizes of the step alone.
-ArenaSizes placePrograms(mlir::ModuleOp module);
+// Sets the offsets of the buffers and the sizes of the arenas. The own buffers of an evaluation are
+// placed around those that it shares. Returns the sizes of the steps alone, in order.
+std::vector<ArenaSizes> placePrograms(mlir::ModuleOp module);
 
 // Lowers and places.
-mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module, mlir::func::FuncOp evaluation = {});
+mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module);
 
 // Registers --cleave-bufferize.
 void registerBufferizePasses();

@@ -49,11 +49,12 @@ Compilation::Compilation(CompileOptions options) : options(std::move(options)) {
 Compilation::~Compilation() = default;
 
 std::string Unit::name() const {
-  if (kind == plan::Program::EVALUATION)
-    return "evaluation";
   func::FuncOp step = module ? graph::stepOf(*module) : func::FuncOp();
-  std::optional<graph::Stage> stage = step ? graph::stageOf(step) : std::nullopt;
-  return stage ? concat("stage ", stage->index) : "step";
+  const std::optional<graph::Stage> stage = step ? graph::stageOf(step) : std::nullopt;
+  const std::string ofStage = stage ? concat("stage ", stage->index) : "";
+  if (kind == plan::Program::EVALUATION)
+    return stage ? "evaluation of " + ofStage : "evaluation";
+  return stage ? ofStage : "step";
 }
 
 ModuleOp Compilation::module() const {

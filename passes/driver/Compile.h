@@ -58,7 +58,8 @@ struct Compilation {
   planner::Plan decided;           // the planner's decisions
   std::vector<int64_t> stagePeaks; // planned bytes by stage; empty without --stages
   uint64_t arenaBytes = 0;         // size of one rank's arena
-  uint64_t peakBytes = 0;          // most bytes of it in use at one time
+  uint64_t peakBytes = 0;          // most bytes of it in use at one time in the step
+  std::vector<int64_t> peaks;      // the same by stage
   plan::Plan plan;                 // the plan file
   std::vector<Remark> remarks;     // in the order in which they arose
   std::vector<PhaseTime> times;    // one entry per run of a phase

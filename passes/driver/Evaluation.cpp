@@ -58,34 +58,57 @@ static planner::NamePin pinOf(const planner::Argument &argument,
           .use = namesOf(decision.compute, mesh)};
 }
 
-Status planEvaluation(Compilation &c, Unit &unit, const planner::StepModel &model) {
+static bool isInput(const planner::Argument &argument) {
+  return argument.role == Role::Input || argument.role == Role::Label;
+}
+
+std::vector<planner::NamePin> pinsOfInputs(const planner::StepModel &model,
+                                           const planner::Plan &step) {
+  std::vector<planner::NamePin> pins;
+  for (size_t i = 0; i < model.arguments.size(); ++i)
+    if (isInput(model.arguments[i]))
+      pins.push_back(pinOf(model.arguments[i], step.arguments[i], step.mesh));
+  return pins;
+}
+
+Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
+                                     const cluster::Cluster &cluster,
+                                     const planner::StepModel &model, const planner::Plan &step,
+                                     ArrayRef<planner::NamePin> others) {
   CLEAVE_TRY_ASSIGN(planner::StepModel evaluation, readModel(*unit.module));
   std::set<std::string> used;
   for (const planner::Argument &argument : evaluation.arguments)
     used.insert(argument.name);
-  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
-  options.mesh = c.decided.mesh;
-  options.budget = c.decided.budget;
-  options.memoryOf = memoryOfPrograms(*unit.module, evaluation, *c.cluster);
+  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, cluster));
+  options.ranks = step.mesh.ranks();
+  options.mesh = step.mesh;
+  options.budget = step.budget;
+  options.memoryOf = memoryOfPrograms(*unit.module, evaluation, cluster);
   std::vector<planner::NamePin> pins;
   for (size_t i = 0; i < model.arguments.size(); ++i) {
     const planner::Argument &argument = model.arguments[i];
-    const planner::ArgumentDecision &decision = c.decided.arguments[i];
+    const planner::ArgumentDecision &decision = step.arguments[i];
+    if (argument.role == Role::Received) // is not that of the evaluation with this name
+      continue;
     if (used.contains(argument.name))
-      pins.push_back(pinOf(argument, decision, c.decided.mesh));
-    else if (argument.role != Role::Input && argument.role != Role::Label)
-      options.budget = options.budget.without(planner::localBytes(
-          model.values[size_t(argument.value)], decision.storage, c.decided.mesh));
+      pins.push_back(pinOf(argument, decision, step.mesh));
+    else if (!isInput(argument))
+      options.budget = options.budget.without(
+          planner::localBytes(model.values[size_t(argument.value)], decision.storage, step.mesh));
   }
+  for (const planner::NamePin &other : others)
+    if (used.contains(other.name) &&
+        llvm::none_of(pins, [&](const planner::NamePin &pin) { return pin.name == other.name; }))
+      pins.push_back(other);
   options.pins = planner::Pins::ofRules(std::move(pins));
-  Result<planner::Plan> plan = planner::planStep(evaluation, *c.cluster, options);
+  Result<planner::Plan> plan = planner::planStep(evaluation, cluster, options);
   if (plan.status().kind() == StatusKind::Infeasible && c.options.leastMemory) {
     options.budget = planner::Budget::unlimited(); // takes more than the least of the training
-    plan = planner::planStep(evaluation, *c.cluster, options);
+    plan = planner::planStep(evaluation, cluster, options);
   }
   CLEAVE_TRY(plan.status());
   shard::annotate(graph::stepOf(*unit.module), static_cast<const planner::Decisions &>(*plan));
-  return Status::ok();
+  return plan;
 }
 
 } // namespace cleave::driver

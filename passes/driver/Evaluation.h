@@ -15,8 +15,16 @@ Status makeEvaluation(Compilation &c, const train::TrainOptions &options);
 // Adds the moving averages of the training step, which is made, to the evaluation.
 Status addAverages(Compilation &c);
 
-// Plans the evaluation on the mesh of the step that was decided on, whose model is given: arguments
-// have the layouts that they have there. Infeasible if it does not fit beside what the step keeps.
-Status planEvaluation(Compilation &c, Unit &unit, const planner::StepModel &model);
+// The layouts of the inputs and labels of a step, as rules for those of other units.
+std::vector<planner::NamePin> pinsOfInputs(const planner::StepModel &model,
+                                           const planner::Plan &step);
+
+// Plans the evaluation on the mesh of `step`, the plan of the step with this model: arguments have
+// the layouts that they have there, or else those of `others`. Infeasible if it does not fit beside
+// what the step keeps.
+Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
+                                     const cluster::Cluster &cluster,
+                                     const planner::StepModel &model, const planner::Plan &step,
+                                     llvm::ArrayRef<planner::NamePin> others = {});
 
 } // namespace cleave::driver

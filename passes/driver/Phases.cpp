@@ -309,14 +309,12 @@ static Status raiseBudget(Compilation &c, int64_t training) {
 static Status scheduled(Compilation &c) {
   if (c.options.stages > 1)
     addStageAxis(c);
-  func::FuncOp evaluation;
-  SmallVector<func::FuncOp> stages; // but for the first
+  SmallVector<func::FuncOp> stages, evaluations; // the first stage is that of the module
   for (Unit &unit : llvm::drop_begin(c.units))
-    if (unit.kind == plan::Program::EVALUATION)
-      evaluation = graph::stepOf(*unit.module);
-    else
-      stages.push_back(graph::stepOf(*unit.module));
-  CLEAVE_TRY(promised(c, [&] { return bufferize::lowerPrograms(c.module(), evaluation, stages); }));
+    (unit.kind == plan::Program::EVALUATION ? evaluations : stages)
+        .push_back(graph::stepOf(*unit.module));
+  CLEAVE_TRY(
+      promised(c, [&] { return bufferize::lowerPrograms(c.module(), stages, evaluations); }));
   c.units.resize(1);
   schedule::assignQueues(c.module());
   CLEAVE_TRY(loadCluster(c));
@@ -331,14 +329,19 @@ static Status scheduled(Compilation &c) {
 }
 
 static Status program(Compilation &c) {
-  const bufferize::ArenaSizes memory = bufferize::placePrograms(c.module());
+  const std::vector<bufferize::ArenaSizes> steps = bufferize::placePrograms(c.module());
   schedule::setWaits(c.module());
   c.arenaBytes = 0;
   for (auto program : c.module().getOps<program::ProgramOp>())
     c.arenaBytes = std::max(c.arenaBytes, static_cast<uint64_t>(program.getArena()->getBytes()));
-  c.peakBytes = memory.peak;
+  c.peakBytes = steps.front().peak;
+  c.peaks.clear();
+  for (const bufferize::ArenaSizes &step : steps)
+    c.peaks.push_back(step.peak);
   const planner::Budget &budget = c.decided.budget;
-  if (!budget.holds(static_cast<int64_t>(c.arenaBytes)) && budget.holds(memory.arena)) {
+  const bool holdsSteps = llvm::all_of(
+      steps, [&](const bufferize::ArenaSizes &step) { return budget.holds(step.arena); });
+  if (!budget.holds(static_cast<int64_t>(c.arenaBytes)) && holdsSteps) {
     if (c.options.leastMemory)
       return raiseBudget(c, budget.bytes());
     return Status::infeasible("the evaluation of --eval takes ", bytesText(c.arenaBytes),
@@ -378,25 +381,24 @@ static Status verifyTrain(Compilation &c) {
 
 static Status verifyPartitioned(Compilation &c) {
   CLEAVE_TRY(verifyPromise<promise::checkPartitioned>(c));
-  SmallVector<func::FuncOp> steps;
+  SmallVector<func::FuncOp> steps, evaluations;
   for (Unit &unit : c.units)
-    if (unit.kind == plan::Program::STEP)
-      steps.push_back(graph::stepOf(*unit.module));
-  return promised(c, [&] { return promise::checkMessages(steps); });
+    (unit.kind == plan::Program::EVALUATION ? evaluations : steps)
+        .push_back(graph::stepOf(*unit.module));
+  CLEAVE_TRY(promised(c, [&] { return promise::checkMessages(steps); }));
+  return promised(c, [&] { return promise::checkMessages(evaluations); });
 }
 
 // The memory of every stage is as planned, and fits.
 static Status verifyStagePeaks(Compilation &c) {
-  for (auto [program, planned] :
-       llvm::zip_equal(c.module().getOps<program::ProgramOp>(), c.stagePeaks)) {
-    const auto peak = static_cast<int64_t>(program.getArena()->getPeak());
+  for (auto [peak, planned] : llvm::zip_equal(c.peaks, c.stagePeaks))
     if (peak != planned)
       return Status::defect("the program of a stage takes ", peak, " bytes at its peak, but ",
                             planned, " were planned");
+  for (auto program : c.module().getOps<program::ProgramOp>())
     if (!c.decided.budget.holds(static_cast<int64_t>(program.getArena()->getBytes())))
       return Status::defect("the program of a stage takes ", program.getArena()->getBytes(),
                             " bytes of a budget of ", c.decided.budget.bytes());
-  }
   return Status::ok();
 }
 

@@ -102,8 +102,9 @@ Status runPlanPhase(Compilation &c) {
   CLEAVE_TRY(describePlan(c, decided->model, described));
   recordDecisions(c.module(), described);
   return forEachUnit(c, [&](Unit &unit) {
-    return unit.kind == plan::Program::STEP ? Status::ok()
-                                            : planEvaluation(c, unit, decided->model);
+    return unit.kind == plan::Program::STEP
+               ? Status::ok()
+               : planEvaluation(c, unit, *c.cluster, decided->model, c.decided).status();
   });
 }
 

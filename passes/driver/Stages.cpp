@@ -10,6 +10,8 @@
 #include "passes/driver/DecideStep.h"
 #include "passes/driver/DescribePlan.h"
 #include "passes/driver/Diagnostics.h"
+#include "passes/driver/Evaluation.h"
+#include "passes/driver/PlanFates.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
 #include "passes/driver/WaysOut.h"
@@ -18,6 +20,8 @@
 #include "passes/stage/Split.h"
 #include "runtime/base/RegularFile.h"
 #include "runtime/base/Units.h"
+
+#include "llvm/ADT/StringSet.h"
 
 #include <algorithm>
 #include <limits>
@@ -39,7 +43,6 @@ Status checkStages(const CompileOptions &options) {
   if (!options.train)
     return Status::userError("--stages is given without --train: only training steps have stages");
   const std::pair<const char *, bool> given[] = {
-      {"--eval", options.evaluate},
       {"--ranks least", options.leastRanks},
       {"--memory least", options.leastMemory},
       {"--what-if", options.whatIf},
@@ -102,6 +105,31 @@ Result<int64_t> chunksOf(const CompileOptions &options) {
   return static_cast<int64_t>(order.rankOf.size());
 }
 
+// Adds a unit per stage that evaluates on the parameters that the stage holds.
+static Status splitEvaluation(Compilation &c, ModuleOp evaluation, ArrayRef<int64_t> placement) {
+  std::vector<llvm::StringSet<>> held;
+  for (Unit &unit : c.units) {
+    func::FuncOp step = graph::stepOf(*unit.module);
+    llvm::StringSet<> &names = held.emplace_back();
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (!graph::isPerMicroBatch(step, i))
+        names.insert(graph::argName(step, i));
+  }
+  DiagnosticText diagnostics(*c.context);
+  auto isHeld = [&](StringRef argument, int64_t chunk) {
+    return held[placement[chunk]].contains(argument);
+  };
+  if (failed(stage::cutAlong(graph::stepOf(evaluation), static_cast<int64_t>(placement.size()),
+                             isHeld)))
+    return Status::userError(diagnostics.text()).withContext("--eval");
+  auto modules = stage::splitIntoStages(evaluation, placement);
+  if (failed(modules))
+    return Status::userError(diagnostics.text()).withContext("--eval");
+  for (OwningOpRef<ModuleOp> &module : *modules)
+    c.units.push_back({plan::Program::EVALUATION, std::move(module)});
+  return Status::ok();
+}
+
 Status splitStages(Compilation &c) {
   CLEAVE_TRY_ASSIGN(const pipelines::Order order, orderOf(c.options).withContext("--schedule"));
   CLEAVE_TRY_ASSIGN(const stage::Actions actions,
@@ -110,12 +138,14 @@ Status splitStages(Compilation &c) {
   auto modules = stage::splitIntoStages(c.module(), actions.placement);
   if (failed(modules))
     return Status::userError(diagnostics.text()).withContext("--stages");
+  const OwningOpRef<ModuleOp> evaluation =
+      c.units.size() > 1 ? std::move(c.units.back().module) : OwningOpRef<ModuleOp>();
   c.units.clear();
   for (auto [module, schedule] : llvm::zip_equal(*modules, actions.lists)) {
     graph::setSchedule(*module, schedule);
     c.units.push_back({plan::Program::STEP, std::move(module)});
   }
-  return Status::ok();
+  return evaluation ? splitEvaluation(c, *evaluation, actions.placement) : Status::ok();
 }
 
 // Adds what was decided on a stage. The seconds and the bound are those of the slowest stage, the
@@ -134,10 +164,12 @@ static void addStage(const plan::Plan &stage, plan::Plan &all) {
       *all.add_decisions() = decision;
 }
 
-// Tells the stages behind `stage` what it has decided on the messages between it and them.
-static void tellLaterStages(Compilation &c, int64_t stage, const Decided &decided) {
-  const planner::Batch samples = planner::findBatch(decided.model),
-                       positions = planner::findSequences(decided.model);
+// Tells the stages behind `stage` what the plan of its step, which is `model`, says of the messages
+// between it and them.
+static void tellLaterStages(ArrayRef<func::FuncOp> stages, int64_t stage,
+                            const planner::StepModel &model, const planner::Decisions &plan) {
+  const planner::Batch samples = planner::findBatch(model),
+                       positions = planner::findSequences(model);
   auto dims = [](const std::vector<bool> &isMember) {
     std::vector<int> list;
     for (size_t d = 0; d < isMember.size(); ++d)
@@ -149,25 +181,31 @@ static void tellLaterStages(Compilation &c, int64_t stage, const Decided &decide
     return graph::MessageEnd{layout, dims(samples.dims[static_cast<size_t>(value)]),
                              dims(positions.dims[static_cast<size_t>(value)])};
   };
-  func::FuncOp step = graph::stepOf(*c.units[static_cast<size_t>(stage)].module);
+  func::FuncOp step = stages[static_cast<size_t>(stage)];
   for (unsigned i = 0; i < step.getNumArguments(); ++i) {
     if (!graph::receivedWhen(step, i) || graph::senderOf(step, i) < stage)
       continue;
-    func::FuncOp sender =
-        graph::stepOf(*c.units[static_cast<size_t>(graph::senderOf(step, i))].module);
+    func::FuncOp sender = stages[static_cast<size_t>(graph::senderOf(step, i))];
     graph::setSent(sender, *graph::resultNamed(sender, graph::argName(step, i)),
-                   endOf(decided.model.arguments[i].value, decided.plan.arguments[i].storage));
+                   endOf(model.arguments[i].value, plan.arguments[i].storage));
   }
   for (unsigned i = 0; i < step.getNumResults(); ++i) {
     if (!graph::sentWhen(step, i) || graph::receiverOf(step, i) < stage)
       continue;
-    func::FuncOp receiver =
-        graph::stepOf(*c.units[static_cast<size_t>(graph::receiverOf(step, i))].module);
-    const planner::Output &output = decided.model.outputs[i];
-    graph::setReceived(
-        receiver, *graph::argNamed(receiver, graph::resultName(step, i)),
-        endOf(output.value, planner::outputLayout(decided.model, decided.plan, output)));
+    func::FuncOp receiver = stages[static_cast<size_t>(graph::receiverOf(step, i))];
+    const planner::Output &output = model.outputs[i];
+    graph::setReceived(receiver, *graph::argNamed(receiver, graph::resultName(step, i)),
+                       endOf(output.value, planner::outputLayout(model, plan, output)));
   }
+}
+
+// The steps or the evaluations of all stages.
+static SmallVector<func::FuncOp> stagesOf(Compilation &c, plan::Program::Kind kind) {
+  SmallVector<func::FuncOp> stages;
+  for (Unit &unit : c.units)
+    if (unit.kind == kind)
+      stages.push_back(graph::stepOf(*unit.module));
+  return stages;
 }
 
 namespace {
@@ -188,12 +226,14 @@ struct StagePlans {
 static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::Cluster &shared,
                                                 planner::PlannerOptions options, double cutoff) {
   StagePlans plans;
-  for (auto [i, unit] : llvm::enumerate(c.units)) {
+  const SmallVector<func::FuncOp> stages = stagesOf(c, plan::Program::STEP);
+  for (size_t i = 0; i < stages.size(); ++i) {
+    const Unit &unit = c.units[i];
     Result<Decided> decided = decideStep(*unit.module, shared, options);
     CLEAVE_TRY(decided.status().withContext(unit.name()));
     if (decided->plan.seconds >= cutoff)
       return std::optional<StagePlans>();
-    tellLaterStages(c, static_cast<int64_t>(i), *decided);
+    tellLaterStages(stages, static_cast<int64_t>(i), decided->model, decided->plan);
     options.mesh = decided->plan.mesh;
     options.isOwnMesh = false;
     plans.stages.push_back(std::move(*decided));
@@ -231,6 +271,24 @@ static Result<StagePlans> planOnMeshes(Compilation &c, const cluster::Cluster &s
   return std::move(*best);
 }
 
+// Plans the evaluations of all stages around the plans of their steps.
+static Status planEvaluations(Compilation &c, const cluster::Cluster &shared,
+                              const StagePlans &plans) {
+  const SmallVector<func::FuncOp> stages = stagesOf(c, plan::Program::EVALUATION);
+  std::vector<planner::NamePin> inputs;
+  for (const Decided &step : plans.stages)
+    llvm::append_range(inputs, pinsOfInputs(step.model, step.plan));
+  for (size_t i = 0; i < stages.size(); ++i) {
+    Unit &unit = c.units[plans.stages.size() + i];
+    CLEAVE_TRY_ASSIGN(const planner::StepModel model, readModel(*unit.module));
+    const Decided &step = plans.stages[i];
+    Result<planner::Plan> plan = planEvaluation(c, unit, shared, step.model, step.plan, inputs);
+    CLEAVE_TRY(plan.status().withContext(unit.name()));
+    tellLaterStages(stages, static_cast<int64_t>(i), model, *plan);
+  }
+  return Status::ok();
+}
+
 Status planStages(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   // The ranks of all stages share a machine's memory and cores.
@@ -240,6 +298,7 @@ Status planStages(Compilation &c) {
   options.ranks = c.options.ranks / c.options.stages;
   CLEAVE_TRY_ASSIGN(const planner::PlannerOptions asked, plannerOptions(options, shared));
   CLEAVE_TRY_ASSIGN(StagePlans plans, planOnMeshes(c, shared, asked));
+  CLEAVE_TRY(planEvaluations(c, shared, plans));
   plan::Plan described;
   std::string peaks;
   for (auto [i, decided] : llvm::enumerate(plans.stages)) {

@@ -6,6 +6,8 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Transfer.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <map>
 
 using namespace mlir;
@@ -48,13 +50,87 @@ public:
   void cut(ArrayRef<int64_t> cuts) {
     for (auto [i, op] : llvm::enumerate(ops_))
       chunkOf_[op] = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
+    addTransfers();
+  }
+
+  LogicalResult cutAlong(int64_t chunks, IsHeld isHeld) {
+    findStored();
+    for (Operation *op : std::vector<Operation *>(ops_))
+      if (!place(op, chunks, isHeld))
+        return op->emitOpError("reads parameters that no stage holds together");
+    llvm::erase_if(ofParameters_, [&](Operation *op) { return chunkOf_.contains(op); });
+    addTransfers();
+    return success();
+  }
+
+private:
+  // Once the ops have chunks.
+  void addTransfers() {
     repeatOfParameters();
     for (Operation *op : ops_)
       for (Value result : op->getResults())
         pass(result, chunkOf_.lookup(op));
   }
 
-private:
+  // Finds the stored arguments on which values without a chunk depend, themselves included.
+  void findStored() {
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i)
+      if (!graph::isFed(step_, i))
+        stored_[step_.getArgument(i)].insert(i);
+    for (Operation &op : body_.without_terminator()) {
+      if (number_.contains(&op))
+        continue;
+      llvm::SmallSetVector<unsigned, 4> read;
+      for (Value operand : op.getOperands())
+        if (auto it = stored_.find(operand); it != stored_.end())
+          read.insert(it->second.begin(), it->second.end());
+      for (Value result : op.getResults())
+        stored_[result] = read;
+    }
+  }
+
+  // Whether the chunk's stage holds what the op reads.
+  bool holdsAll(Operation *op, int64_t chunk, int64_t chunks, IsHeld isHeld) const {
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      auto read = stored_.find(operand);
+      return read == stored_.end() || llvm::all_of(read->second, [&](unsigned argument) {
+               const StringRef name = graph::argName(step_, argument);
+               return isHeld(name, chunk) || llvm::none_of(llvm::seq(chunks), [&](int64_t other) {
+                        return isHeld(name, other);
+                      });
+             });
+    });
+  }
+
+  // Gives the op the first chunk that it can be in. If there is none, the ops on stored values that
+  // it reads get chunks, too, so that their results are passed. Returns whether that succeeded.
+  bool place(Operation *op, int64_t chunks, IsHeld isHeld) {
+    auto tryChunks = [&] {
+      int64_t chunk = 0;
+      for (Value operand : op->getOperands())
+        if (Operation *maker = operand.getDefiningOp())
+          chunk = std::max(chunk, chunkOf_.lookup(maker));
+      while (chunk < chunks && !holdsAll(op, chunk, chunks, isHeld))
+        ++chunk;
+      if (chunk == chunks)
+        return false;
+      chunkOf_[op] = chunk;
+      for (Value result : op->getResults())
+        stored_.erase(result);
+      return true;
+    };
+    if (tryChunks())
+      return true;
+    for (Value operand : op->getOperands())
+      if (Operation *maker = operand.getDefiningOp();
+          maker && !chunkOf_.contains(maker) && !stored_.lookup(operand).empty()) {
+        if (!place(maker, chunks, isHeld))
+          return false;
+        ops_.push_back(maker);
+      }
+    return tryChunks();
+  }
+
   static double flopsOf(Operation *op) {
     const Polynomial flops = cast<graph::CostInterface>(op).getFlops();
     return static_cast<double>(flops.constant().value_or(0));
@@ -164,6 +240,7 @@ private:
   std::vector<Operation *> ofParameters_;      // those that read parameters and no inputs
   llvm::DenseMap<Operation *, size_t> number_; // in `ops_`
   llvm::DenseMap<Operation *, int64_t> chunkOf_;
+  llvm::DenseMap<Value, llvm::SmallSetVector<unsigned, 4>> stored_; // for cutAlong
 };
 
 } // namespace
@@ -176,6 +253,10 @@ LogicalResult cutIntoChunks(func::FuncOp step, int64_t chunks, const CutCosts &c
            << " of its ops depend on both inputs and parameters; give fewer --stages or --chunks";
   cutter.cut(cutter.balancedCuts(chunks, costs));
   return success();
+}
+
+LogicalResult cutAlong(func::FuncOp step, int64_t chunks, IsHeld isHeld) {
+  return Cutter(step).cutAlong(chunks, isHeld);
 }
 
 } // namespace cleave::stage

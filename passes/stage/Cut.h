@@ -20,4 +20,14 @@ struct CutCosts {
 // with a diagnostic if the step has too few ops.
 mlir::LogicalResult cutIntoChunks(mlir::func::FuncOp step, int64_t chunks, const CutCosts &costs);
 
+// Whether the stage of a chunk holds the argument of this name.
+using IsHeld = llvm::function_ref<bool(llvm::StringRef argument, int64_t chunk)>;
+
+// The same for an evaluation beside a training step that is cut into `chunks`: each op is in the
+// first chunk, not before its operands, whose stage holds the parameters and other stored values
+// that it reads. Values of stored values alone are passed, too, where no stage holds all of them.
+// What no stage holds counts as held by all. Fails with a diagnostic at an op that reads arguments
+// that no single stage holds.
+mlir::LogicalResult cutAlong(mlir::func::FuncOp step, int64_t chunks, IsHeld isHeld);
+
 } // namespace cleave::stage

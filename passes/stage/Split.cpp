@@ -9,6 +9,7 @@
 #include "dialects/graph/Transfer.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <map>
 #include <set>
@@ -41,7 +42,7 @@ public:
   Splitter(func::FuncOp step, ArrayRef<int64_t> placement)
       : step_(step), body_(step.getBody().front()), placement_(placement),
         chunks_(*llvm::max_element(placement) + 1), needed_(chunks_.size()),
-        results_(chunks_.size()) {
+        results_(chunks_.size()), trains_(!body_.getOps<graph::AccumulateOp>().empty()) {
     for (auto [chunk, stage] : llvm::enumerate(placement)) {
       number_.push_back(static_cast<int64_t>(chunks_[stage].size()));
       chunks_[stage].push_back(static_cast<int64_t>(chunk));
@@ -136,26 +137,42 @@ private:
     return success();
   }
 
-  // Lets every stage that reads a parameter or state replace it, too; the first stage replaces
-  // those that none reads.
+  // Lets every stage that reads a parameter or state replace it, too, and a state of a parameter
+  // every stage that holds that one; the first stage replaces those that are left.
   LogicalResult needReplaced() {
+    llvm::StringMap<unsigned> parameters;
+    for (unsigned i = 0; i < step_.getNumArguments(); ++i)
+      if (graph::argRole(step_, i) == Role::Parameter)
+        parameters[graph::argName(step_, i)] = i;
+    auto isHeld = [&](int64_t stage, unsigned argument) {
+      auto owner = step_.getArgAttrOfType<StringAttr>(argument, "graph.parameter");
+      auto parameter = owner ? parameters.find(owner.getValue()) : parameters.end();
+      return arguments_.contains({stage, argument}) ||
+             (parameter != parameters.end() && arguments_.contains({stage, parameter->second}));
+    };
     for (bool isChanged = true; isChanged;) {
       isChanged = false;
+      std::optional<unsigned> left;
       for (unsigned i = 0; i < step_.getNumResults(); ++i) {
         const std::optional<unsigned> argument = graph::aliasOf(step_, i);
         if (!argument)
           continue;
         bool isReplaced = false;
         for (int64_t stage = 0; stage < count(); ++stage) {
-          if (arguments_.contains({stage, *argument}) && !results_[stage].contains(i)) {
+          if (isHeld(stage, *argument) && !results_[stage].contains(i)) {
             if (failed(needResultAt(stage, i)))
               return failure();
             isChanged = true;
           }
           isReplaced |= results_[stage].contains(i);
         }
-        if (!isReplaced && failed(needResultAt(0, i)))
+        if (!isReplaced)
+          left = i;
+      }
+      if (!isChanged && left) {
+        if (failed(needResultAt(0, *left)))
           return failure();
+        isChanged = true;
       }
     }
     return success();
@@ -182,7 +199,7 @@ private:
       if (home >= 0 && placement_[home] != at) {
         if (!received_.insert({at, read}).second)
           continue;
-        if (repeated_.contains(op) && !isa<graph::AccumulateOp>(op))
+        if (trains_ && repeated_.contains(op) && !isa<graph::AccumulateOp>(op))
           return op->emitOpError("belongs to stage ")
                  << placement_[home] << ", and stage " << at
                  << " reads its result in every micro-batch without a graph.transfer between them; "
@@ -270,8 +287,9 @@ private:
   std::vector<std::vector<int64_t>> chunks_; // by stage
   llvm::DenseMap<Value, int64_t> homes_;     // chunks
   llvm::DenseSet<Operation *> repeated_;
-  std::vector<llvm::DenseSet<Operation *>> needed_;  // by stage
-  std::vector<std::set<unsigned>> results_;          // by stage: results of the whole step
+  std::vector<llvm::DenseSet<Operation *>> needed_; // by stage
+  std::vector<std::set<unsigned>> results_;         // by stage: results of the whole step
+  bool trains_; // or is an evaluation, which is done when its micro-batch is
   std::set<std::pair<int64_t, unsigned>> arguments_; // (stage, argument of the whole step)
   llvm::DenseSet<std::pair<int64_t, Value>> received_;
   std::vector<Message> messages_;

@@ -18,7 +18,8 @@ namespace cleave::stage {
 //     several chunks, are computed by every stage that reads their results.
 //   * A parameter or state is updated by all stages that read it; losses and metrics are results of
 //     all stages.
-//   * A value that another stage reads without a transfer is passed once per step. A sum of
+//   * A value that another stage reads without a transfer is passed once per step, and in an
+//     evaluation once it is made. A sum of
 //     gradients of several chunks, as of tied parameters, is formed from sums over micro-batches.
 // Fails with a diagnostic at a value of each micro-batch that another stage reads without a
 // transfer.

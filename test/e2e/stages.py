@@ -112,6 +112,22 @@ class Stages(fixture.Plans):
             plans = [self.compile(f"dropout-{stages}", cleave.MODELS / "dropout.onnx", *options, "--stages", stages, ranks=stages) for stages in (1, 2)]
             self.assertEqual(*(self.numbers(plan, cleave.GOLDEN / "mlp.npz") for plan in plans))
 
+    def test_stages_evaluate_as_one_rank_does(self):
+        """Also moving averages, and batch norms whose stored values are on two stages."""
+        for name, layouts in (("llama2-7b", (([], 2, 1), (["--schedule", "zb-v"], 2, 1), (["--pin", "zero3"], 2, 2))), ("unet", (([], 2, 1), ([], 4, 1)))):
+            model, samples, options = write(name, MODELS[name], self.folder, 4)
+            options = [*options, "--eval", "--ema", "0.9", "--eval-ema"]
+            found = []
+            for more, stages, ranks in (([], 1, 1), *layouts):
+                plan = self.plan(name, model, [*options, *more], stages, ranks)
+                self.numbers(plan, samples, "--eval", samples, "--eval-every", 2, steps=4)
+                found.append(cleave.evaluations(plan.with_suffix(".jsonl")))
+                self.assertEqual([(line["step"], *line) for line in found[-1]], [(line["step"], *line) for line in found[0]])
+                self.assertGreaterEqual(len(found[-1]), 2)
+                for line, wanted in zip(found[-1], found[0]):
+                    for key, value in wanted.items():
+                        self.assertAlmostEqual(line[key], value, delta=1e-6 * abs(value), msg=(name, more, key))
+
     def test_a_checkpoint_is_resumed_on_any_number_of_stages(self):
         model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
         plans = {stages: self.plan("resumed", model, options, stages) for stages in (1, 2, 4)}
@@ -197,7 +213,7 @@ class Stages(fixture.Plans):
         for words, more in ((("--stages", "0"), ["--stages", 0]),
                             (("--ranks 5", "a multiple of --stages"), ["--stages", 2, "--ranks", 5]),
                             (("--mesh x=4", "the mesh of one stage"), ["--stages", 2, "--ranks", 4, "--mesh", "x=4"]),
-                            (("--eval",), ["--stages", 2, "--ranks", 2, "--eval"]),
+                            (("--what-if",), ["--stages", 2, "--ranks", 2, "--what-if"]),
                             (("'fastest'", "interleaved"), ["--stages", 2, "--ranks", 2, "--schedule", "fastest"]),
                             (("1f1b", "2 stages per rank"), ["--stages", 2, "--ranks", 2, "--chunks", 2]),
                             (("orders 2 micro-batches on 2 stages", "--accumulate"), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n")]),

@@ -26,8 +26,11 @@ struct Bufferized {
     module = parse(step);
     if (!evaluationText.empty())
       evaluation = parse(evaluationText);
-    REQUIRE(succeeded(
-        bufferize::bufferize(*module, evaluation ? graph::stepOf(*evaluation) : func::FuncOp())));
+    SmallVector<func::FuncOp> evaluations;
+    if (evaluation)
+      evaluations.push_back(graph::stepOf(*evaluation));
+    REQUIRE(succeeded(bufferize::lowerPrograms(*module, {}, evaluations)));
+    bufferize::placePrograms(*module);
     REQUIRE(succeeded(verify(*module)));
     if (evaluation)
       REQUIRE(succeeded(promise::checkProgram(*module)));

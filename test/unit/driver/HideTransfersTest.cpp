@@ -59,7 +59,7 @@ struct Step {
   bufferize::ArenaSizes arena;
   double seconds() {
     mlir::OwningOpRef<mlir::ModuleOp> placed = c.module().clone();
-    arena = bufferize::placePrograms(*placed);
+    arena = bufferize::placePrograms(*placed).front();
     schedule::setWaits(*placed);
     auto plan = artifact::exportOutline(*placed);
     REQUIRE(plan.isOk());

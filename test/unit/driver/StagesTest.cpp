@@ -35,9 +35,9 @@ TEST_CASE("--stages excludes options that know one step only, by their names") {
     options.train = false;
     CHECK_THAT(checkStages(options).message(), Contains("--train"));
   }
-  SECTION("an evaluation") {
-    options.evaluate = true;
-    CHECK_THAT(checkStages(options).message(), Contains("--eval"));
+  SECTION("plans under other options") {
+    options.whatIf = true;
+    CHECK_THAT(checkStages(options).message(), Contains("--what-if"));
   }
   SECTION("a search for memory") {
     options.leastMemory = true;

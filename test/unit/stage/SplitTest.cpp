@@ -135,16 +135,21 @@ TEST_CASE("both ends of a message have its name, and name each other") {
 
 TEST_CASE("each parameter is in the stages that read it, with its states") {
   GraphText text(kTiedModel);
-  REQUIRE(succeeded(train::buildTrainingStep(text.function(), options(2))));
+  train::TrainOptions averaged = options(2);
+  averaged.ema = 0.9; // no stage reads the averages
+  REQUIRE(succeeded(train::buildTrainingStep(text.function(), averaged)));
   auto modules = stage::splitIntoStages(text.module(), {0, 1});
   REQUIRE(succeeded(modules));
-  std::vector<std::set<std::string>> stored(2);
+  std::vector<std::set<std::string>> stored(2), owners(2);
   for (auto [s, module] : llvm::enumerate(*modules)) {
     func::FuncOp step = graph::stepOf(*module);
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
       if (graph::argRole(step, i) == Role::Parameter)
         stored[s].insert(graph::argName(step, i).str());
+      else if (auto owner = step.getArgAttrOfType<StringAttr>(i, "graph.parameter"))
+        owners[s].insert(owner.str());
   }
+  CHECK(owners == stored);
   CHECK(stored[0] == std::set<std::string>{"a", "b", "d"});
   CHECK(stored[1] == std::set<std::string>{"a", "c", "d"}); // a and d are read by both
 }
