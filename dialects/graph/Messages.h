@@ -40,7 +40,7 @@ int64_t receiverOf(mlir::func::FuncOp step, unsigned i);
 int64_t receivingChunk(mlir::func::FuncOp step, unsigned i);
 int64_t sendingChunk(mlir::func::FuncOp step, unsigned i);
 
-// What the other end of a message has decided.
+// What the other end of a message has decided; and an earlier stage on an argument that it shares.
 inline constexpr llvm::StringLiteral kLayout = "graph.layout";
 inline constexpr llvm::StringLiteral kSamples = "graph.samples";
 inline constexpr llvm::StringLiteral kPositions = "graph.positions";
@@ -53,7 +53,7 @@ struct MessageEnd {
 // Puts it on argument i, or on result i.
 void setReceived(mlir::func::FuncOp step, unsigned i, const MessageEnd &end);
 void setSent(mlir::func::FuncOp step, unsigned i, const MessageEnd &end);
-// None: the argument or result is no message, or the other end has not decided.
+// None: the argument or result is neither a message nor shared, or the other stage has not decided.
 std::optional<MessageEnd> receivedFrom(mlir::func::FuncOp step, unsigned i);
 std::optional<MessageEnd> sentTo(mlir::func::FuncOp step, unsigned i);
 

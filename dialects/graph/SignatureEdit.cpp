@@ -41,12 +41,11 @@ BlockArgument SignatureEdit::addArgument(Type type, StringRef name, Role role, A
 void SignatureEdit::addResult(Value value, StringRef name, Role role,
                               std::optional<unsigned> alias) {
   Builder b(step_.getContext());
-  NamedAttrList attrs;
+  NamedAttrList &attrs = newResults_.emplace_back();
   attrs.set("graph.name", b.getStringAttr(name));
   attrs.set("graph.role", toAttribute(role, step_.getContext()));
   if (alias)
     attrs.set("graph.alias", b.getI64IntegerAttr(*alias));
-  newResults_.push_back(attrs.getDictionary(step_.getContext()));
   Operation *terminator = step_.getBody().front().getTerminator();
   terminator->insertOperands(terminator->getNumOperands(), value);
 }
@@ -65,6 +64,10 @@ void SignatureEdit::setArgAttr(unsigned i, StringRef name, Attribute value) {
   if (isNew)
     entry->second = NamedAttrList(step_.getArgAttrDict(i));
   entry->second.set(name, value);
+}
+
+void SignatureEdit::setResultAttr(unsigned i, StringRef name, Attribute value) {
+  newResults_[i - step_.getNumResults()].set(name, value);
 }
 
 Attribute SignatureEdit::argAttr(unsigned i, StringRef name) const {
@@ -88,7 +91,8 @@ void SignatureEdit::commit() {
     arguments.push_back(attrs.getDictionary(context));
   for (unsigned i = 0, count = step_.getNumResults(); i < count; ++i)
     results.push_back(step_.getResultAttrDict(i));
-  results.append(newResults_);
+  for (const NamedAttrList &attrs : newResults_)
+    results.push_back(attrs.getDictionary(context));
   Block &body = step_.getBody().front();
   step_.setFunctionType(
       FunctionType::get(context, body.getArgumentTypes(), body.getTerminator()->getOperandTypes()));

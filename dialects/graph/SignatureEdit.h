@@ -29,6 +29,8 @@ public:
   // Sets an attribute, or the role, of an existing or new argument.
   void setArgAttr(unsigned i, llvm::StringRef name, mlir::Attribute value);
   void setRole(unsigned i, Role role);
+  // Sets an attribute of a new result.
+  void setResultAttr(unsigned i, llvm::StringRef name, mlir::Attribute value);
   // An attribute of an argument, pending changes included; null if absent.
   mlir::Attribute argAttr(unsigned i, llvm::StringRef name) const;
 
@@ -41,7 +43,7 @@ public:
 private:
   mlir::func::FuncOp step_;
   llvm::SmallVector<mlir::NamedAttrList> newArguments_;
-  llvm::SmallVector<mlir::DictionaryAttr> newResults_;
+  llvm::SmallVector<mlir::NamedAttrList> newResults_;
   llvm::MapVector<unsigned, mlir::NamedAttrList> changed_; // old arguments
 };
 

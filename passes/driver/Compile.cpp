@@ -10,6 +10,7 @@
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
 #include "passes/driver/Record.h"
+#include "passes/driver/StageSearch.h"
 #include "passes/driver/Stages.h"
 #include "runtime/artifact/Artifact.h"
 
@@ -74,6 +75,9 @@ void Compilation::take(Compilation &&other) {
   units = std::move(other.units);
   cluster = std::move(other.cluster);
   decided = std::move(other.decided);
+  stagePeaks = std::move(other.stagePeaks);
+  arenaBytes = other.arenaBytes;
+  peakBytes = other.peakBytes;
   remarks.insert(remarks.end(), other.remarks.begin(), other.remarks.end());
   times.insert(times.end(), other.times.begin(), other.times.end());
   variants = std::move(other.variants);
@@ -230,6 +234,7 @@ static Status checkAnswers(const CompileOptions &options, size_t first, size_t l
   const std::pair<const char *, bool> given[] = {{"--what-if", options.whatIf},
                                                  {"--pareto", !options.pareto.empty()},
                                                  {"--ranks least", options.leastRanks},
+                                                 {"--stages auto", options.autoStages},
                                                  {"--micro-batch", !options.microBatch.empty()}};
   for (auto [name, isGiven] : given)
     if (isGiven)
@@ -266,10 +271,12 @@ Status compile(Compilation &c) {
   CLEAVE_TRY(checkEvaluation(c, first));
   CLEAVE_TRY(checkStages(c.options));
   CLEAVE_TRY(makeDumpFolder(c));
-  if (!c.options.microBatch.empty()) {
+  if (!c.options.microBatch.empty())
     CLEAVE_TRY(cutBatch(c));
-    first = c.module() ? *findPhase("planned") + 1 : first;
-  }
+  if (leavesStagesOpen(c.options))
+    CLEAVE_TRY(chooseStages(c));
+  if (!c.times.empty()) // the choice ran phases
+    first = *findPhase(c.times.back().phase) + 1;
   CLEAVE_TRY(runPhases(c, first, last));
   if (!c.options.stopAfter.empty())
     return writeIr(c, c.options.output);

@@ -9,7 +9,9 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <limits>
 #include <memory>
+#include <optional>
 
 namespace cleave::driver {
 
@@ -57,13 +59,17 @@ struct Compilation {
   std::optional<cluster::Cluster> cluster;
   planner::Plan decided;           // the planner's decisions
   std::vector<int64_t> stagePeaks; // planned bytes by stage; empty without --stages
-  uint64_t arenaBytes = 0;         // size of one rank's arena
-  uint64_t peakBytes = 0;          // most bytes of it in use at one time in the step
-  std::vector<int64_t> peaks;      // the same by stage
-  plan::Plan plan;                 // the plan file
-  std::vector<Remark> remarks;     // in the order in which they arose
-  std::vector<PhaseTime> times;    // one entry per run of a phase
-  std::vector<Variant> variants;   // --what-if
+  // Plans whose slowest stage takes as long, in the planner's model, are not searched. If none is
+  // faster, the phase `planned` fails and sets the seconds that this stage takes at least.
+  double cutoffSeconds = std::numeric_limits<double>::infinity();
+  std::optional<double> beatenSeconds;
+  uint64_t arenaBytes = 0;       // size of one rank's arena
+  uint64_t peakBytes = 0;        // most bytes of it in use at one time in the step
+  std::vector<int64_t> peaks;    // the same by stage
+  plan::Plan plan;               // the plan file
+  std::vector<Remark> remarks;   // in the order in which they arose
+  std::vector<PhaseTime> times;  // one entry per run of a phase
+  std::vector<Variant> variants; // --what-if
 
   // The module of the step; null before `import`.
   mlir::ModuleOp module() const;

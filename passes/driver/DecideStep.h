@@ -12,6 +12,7 @@
 // keep everything. The fastest plan that fits wins.
 #pragma once
 
+#include "compiler/planner/remat/Fates.h"
 #include "compiler/planner/search/Planner.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -22,6 +23,7 @@ namespace cleave::driver {
 // The decisions, and the step that they are for.
 struct Decided {
   mlir::OwningOpRef<mlir::ModuleOp> module; // with the repetitions
+  planner::Fates fates;                     // of the step without them
   planner::StepModel model;                 // of its step
   planner::Plan plan;
   std::string recomputation; // one sentence; empty if nothing is computed again

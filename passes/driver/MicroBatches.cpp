@@ -3,6 +3,7 @@
 #include "compiler/frontend/step/Import.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Types.h"
+#include "passes/driver/StageSearch.h"
 #include "passes/driver/Variants.h"
 #include "runtime/base/Units.h"
 
@@ -234,6 +235,8 @@ Status cutBatch(Compilation &c) {
   if (!count && c.options.leastRanks)
     return Status::userError("--micro-batch auto with --ranks least: the fewest ranks depend on ",
                              "the number of micro-batches; give one of both");
+  if (leavesStagesOpen(c.options) && !count)
+    return Status::ok();
   CLEAVE_TRY_ASSIGN(std::vector<std::string> symbols,
                     batchSymbols(c.options).withContext("--micro-batch"));
   const Batches batches = batchesOf(c.options, std::move(symbols));

@@ -27,9 +27,10 @@ Batches batchesOf(const CompileOptions &options, std::vector<std::string> symbol
 // The same options with the same batch in `count` micro-batches, one of `batches.counts`.
 CompileOptions inMicroBatches(CompileOptions options, const Batches &batches, int64_t count);
 
-// Sets the sizes of symbols and the number of micro-batches as --micro-batch says. For `auto` it
-// tries counts in rising order, until even without a limit of memory no plan beats the best one so
-// far: more micro-batches repeat more. The compilation is then that of the fastest plan, behind the
+// Sets the sizes of symbols and the number of micro-batches as --micro-batch says. For `auto` with
+// stages, both stay open for chooseStages() (StageSearch.h). For `auto` without stages it tries
+// counts in rising order, until even without a limit of memory no plan beats the best one so far:
+// more micro-batches repeat more. The compilation is then that of the fastest plan, behind the
 // phase `planned`, unless phases are dumped. A remark says what was tried. Infeasible as the phase
 // `planned` if no count fits.
 Status cutBatch(Compilation &c);

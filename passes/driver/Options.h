@@ -34,6 +34,7 @@ struct CompileOptions {
   // micro-batches: a number, or `auto`; empty: not given.
   std::string microBatch;
   int64_t stages = 1;        // of a pipeline
+  bool autoStages = false;   // --stages auto: the fastest number
   std::string schedule;      // name or CSV file; empty: one forward, one backward
   int64_t chunks = 0;        // of the model on each stage; 0: as few as suit the schedule
   std::string batchNorm;     // `train` or `frozen`; empty: `train`, without `train` as in the file

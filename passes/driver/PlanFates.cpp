@@ -25,6 +25,7 @@ Result<Decided> realiseFates(ModuleOp module, const planner::StepModel &model,
                              const planner::Fates &fates) {
   Decided decided;
   decided.module = module.clone();
+  decided.fates = fates;
   const size_t clones = remat::realise(graph::stepOf(*decided.module), model, fates);
   if (clones > 0) {
     schedule::orderParts(graph::stepOf(*decided.module));

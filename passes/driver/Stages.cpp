@@ -7,6 +7,7 @@
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Stage.h"
 #include "dialects/mesh/MeshDialect.h"
+#include "passes/driver/AlikeStages.h"
 #include "passes/driver/DecideStep.h"
 #include "passes/driver/DescribePlan.h"
 #include "passes/driver/Diagnostics.h"
@@ -31,7 +32,7 @@ using namespace mlir;
 namespace cleave::driver {
 
 Status checkStages(const CompileOptions &options) {
-  if (options.stages == 1)
+  if (options.stages == 1 && !options.autoStages)
     return options.schedule.empty() && options.chunks == 0
                ? Status::ok()
                : Status::userError("--schedule and --chunks say how stages run micro-batches; they "
@@ -42,19 +43,19 @@ Status checkStages(const CompileOptions &options) {
     return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
   if (!options.train)
     return Status::userError("--stages is given without --train: only training steps have stages");
-  const std::pair<const char *, bool> given[] = {
-      {"--ranks least", options.leastRanks},
-      {"--memory least", options.leastMemory},
-      {"--what-if", options.whatIf},
-      {"--pareto", !options.pareto.empty()},
-      {"--problem", !options.problem.empty()},
-      {"--solution", !options.solution.empty()},
-      {"--start-from", !options.startFrom.empty()},
-      {"--micro-batch auto", options.microBatch == "auto"}};
+  const std::pair<const char *, bool> given[] = {{"--ranks least", options.leastRanks},
+                                                 {"--memory least", options.leastMemory},
+                                                 {"--what-if", options.whatIf},
+                                                 {"--pareto", !options.pareto.empty()},
+                                                 {"--problem", !options.problem.empty()},
+                                                 {"--solution", !options.solution.empty()},
+                                                 {"--start-from", !options.startFrom.empty()}};
   for (auto [name, isGiven] : given)
     if (isGiven)
       return Status::userError("--stages cannot be combined with ", name,
                                " yet; leave one of both out");
+  if (options.autoStages) // any number that passes the checks below
+    return Status::ok();
   if (options.ranks % options.stages != 0)
     return Status::userError("--stages ", options.stages, ": found --ranks ", options.ranks,
                              ", expected a multiple of --stages, since all stages have equally "
@@ -165,7 +166,7 @@ static void addStage(const plan::Plan &stage, plan::Plan &all) {
 }
 
 // Tells the stages behind `stage` what the plan of its step, which is `model`, says of the messages
-// between it and them.
+// between it and them, and of the arguments that they read, too.
 static void tellLaterStages(ArrayRef<func::FuncOp> stages, int64_t stage,
                             const planner::StepModel &model, const planner::Decisions &plan) {
   const planner::Batch samples = planner::findBatch(model),
@@ -197,6 +198,16 @@ static void tellLaterStages(ArrayRef<func::FuncOp> stages, int64_t stage,
     graph::setReceived(receiver, *graph::argNamed(receiver, graph::resultName(step, i)),
                        endOf(output.value, planner::outputLayout(model, plan, output)));
   }
+  llvm::StringMap<unsigned> named;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    named[graph::argName(step, i)] = i;
+  for (func::FuncOp later : llvm::drop_begin(stages, static_cast<size_t>(stage) + 1)) {
+    for (unsigned i = 0; i < later.getNumArguments(); ++i)
+      if (auto shared = named.find(graph::argName(later, i)); shared != named.end())
+        graph::setReceived(
+            later, i,
+            endOf(model.arguments[shared->second].value, plan.arguments[shared->second].storage));
+  }
 }
 
 // The steps or the evaluations of all stages.
@@ -220,6 +231,27 @@ struct StagePlans {
 
 } // namespace
 
+// Whether no pin speaks of an op or argument by its name.
+static bool haveNoNames(const planner::Pins &pins) {
+  return pins.fateRules().empty() && (!pins.recipe().isNone() || !pins.restrictsLayouts());
+}
+
+// Decides on a stage, as on the last one before it that is alike, if there is any.
+static Result<Decided> decideStage(Compilation &c, size_t stage, ArrayRef<Decided> before,
+                                   const cluster::Cluster &shared,
+                                   const planner::PlannerOptions &options) {
+  ModuleOp module = *c.units[stage].module;
+  for (size_t i = stage; haveNoNames(options.pins) && i-- > 0;)
+    if (areAlike(*c.units[i].module, module)) {
+      CLEAVE_TRY_ASSIGN(std::optional<Decided> decided,
+                        decideAlike(module, before[i], shared, options));
+      if (decided)
+        return std::move(*decided);
+      break;
+    }
+  return decideStep(module, shared, options);
+}
+
 // Plans one stage after the other, each with the layouts in which those before it send and receive.
 // The axes get the names that they have in the first one. Nothing if a stage takes as many seconds
 // as `cutoff`.
@@ -229,7 +261,7 @@ static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::C
   const SmallVector<func::FuncOp> stages = stagesOf(c, plan::Program::STEP);
   for (size_t i = 0; i < stages.size(); ++i) {
     const Unit &unit = c.units[i];
-    Result<Decided> decided = decideStep(*unit.module, shared, options);
+    Result<Decided> decided = decideStage(c, i, plans.stages, shared, options);
     CLEAVE_TRY(decided.status().withContext(unit.name()));
     if (decided->plan.seconds >= cutoff)
       return std::optional<StagePlans>();
@@ -243,13 +275,68 @@ static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::C
   return std::optional(std::move(plans));
 }
 
+// Plans of the first stage without a limit of memory, whose seconds bound those of all stages.
+class FirstStage {
+public:
+  FirstStage(planner::StepModel model, const cluster::Cluster &shared,
+             planner::PlannerOptions options)
+      : model_(std::move(model)), shared_(shared), options_(std::move(options)) {
+    options_.budget = planner::Budget::unlimited();
+    options_.maxReasons = 0;
+  }
+
+  // The meshes to try, those that may be fastest first: plans on these rule out most others.
+  Result<std::vector<Mesh>> meshes() {
+    std::vector<Mesh> meshes = planner::meshesToTry(options_);
+    if (meshes.size() == 1)
+      return meshes;
+    CLEAVE_TRY_ASSIGN(const planner::Plan plan, planner::planStep(model_, shared_, options_));
+    bound_ = plan.boundSeconds;
+    auto seconds = [&](const Mesh &mesh) {
+      auto tried = llvm::find_if(plan.meshesTried, [&](const planner::TriedMesh &tried) {
+        return planner::haveEqualSizes(tried.mesh, mesh);
+      });
+      return tried == plan.meshesTried.end() ? 0 : tried->seconds;
+    };
+    llvm::stable_sort(meshes,
+                      [&](const Mesh &a, const Mesh &b) { return seconds(a) < seconds(b); });
+    return meshes;
+  }
+
+  // A bound on the seconds of plans on all meshes, once meshes() has compared them.
+  double bound() const { return bound_; }
+
+  // A bound on the seconds of plans on the mesh; 0 if there is none.
+  double boundOn(const Mesh &mesh) {
+    planner::PlannerOptions options = options_;
+    options.mesh = mesh;
+    Result<planner::Plan> plan = planner::planStep(model_, shared_, options);
+    return plan ? plan->boundSeconds : 0;
+  }
+
+private:
+  planner::StepModel model_;
+  const cluster::Cluster &shared_;
+  planner::PlannerOptions options_;
+  double bound_ = 0;
+};
+
 // The fastest plans of all stages on one mesh. Fails as on the mesh that misses the fewest bytes.
 static Result<StagePlans> planOnMeshes(Compilation &c, const cluster::Cluster &shared,
                                        const planner::PlannerOptions &options) {
   std::optional<StagePlans> best;
   Status failure;
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const Mesh &mesh : planner::meshesToTry(options)) {
+  CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(*c.units[0].module));
+  FirstStage first(std::move(model), shared, options);
+  CLEAVE_TRY_ASSIGN(const std::vector<Mesh> meshes, first.meshes());
+  if (first.bound() >= c.cutoffSeconds) {
+    c.beatenSeconds = first.bound();
+    return Status::infeasible("a stage takes at least ", secondsText(first.bound()));
+  }
+  for (const Mesh &mesh : meshes) {
+    if (best && first.boundOn(mesh) >= best->seconds())
+      continue;
     planner::PlannerOptions own = options;
     own.isOwnMesh = planner::namesByUse(options);
     own.mesh = mesh;

@@ -244,15 +244,14 @@ private:
       map.lookup(message.result).replaceAllUsesWith(argument);
       map.map(message.result, argument);
     }
-    edit.commit();
+    unsigned result = step.getNumResults();
     for (auto [number, message] : llvm::enumerate(messages_)) {
       if (message.from != stage)
         continue;
       edit.addResult(map.lookup(message.value), message.name(number), Role::Sent);
-      edit.commit();
-      const unsigned last = step.getNumResults() - 1;
       for (NamedAttribute each : attributes(message, message.to, message.fromChunk))
-        step.setResultAttr(last, each.getName(), each.getValue());
+        edit.setResultAttr(result, each.getName(), each.getValue());
+      ++result;
     }
   }
 

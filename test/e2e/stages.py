@@ -1,6 +1,7 @@
 """Stages of a pipeline train what one rank trains: losses and gradient norms are the same bits, except those of tied parameters, whose
 gradients are summed in another order; memory is as planned; checkpoints move between any two numbers of stages."""
 
+import json
 import os
 import random
 import signal
@@ -207,6 +208,16 @@ class Stages(fixture.Plans):
                 for a, b in zip(found, wanted):
                     self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), tolerance, (more, schedule))
 
+    def test_a_chosen_number_of_stages_trains_what_one_rank_trains(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        wanted = self.numbers(self.plan("chosen", model, options, 1), samples)
+        plan = self.compile("chosen-auto", model, *options, "--stages", "auto", ranks=4)
+        for a, b in zip(self.numbers(plan, samples), wanted):
+            self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-5)
+        decisions = json.loads(cleave.must("cleave-dump", plan, "--json").out)["decisions"]
+        remarks = [decision["reason"] for decision in decisions if decision["name"] == "stages"]
+        self.assertRegex(remarks[-1], rf"^[124] stages? of [124] ranks? in {MICRO_BATCHES} micro-batches chosen: 1: .*; 2: .*; 4: ")
+
     def test_what_stages_cannot_do_yet_is_refused(self):
         model, _, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
         plan = self.folder / "refused.plan"
@@ -219,6 +230,8 @@ class Stages(fixture.Plans):
                             (("orders 2 micro-batches on 2 stages", "--accumulate"), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n")]),
                             (("0F1 is missing",), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("0F0,0B0\n1F0,1B1\n")]),
                             (("no.csv",), ["--stages", 2, "--ranks", 2, "--schedule", "no.csv"]),
+                            (("--ranks least",), ["--stages", "auto", "--ranks", "least"]),
+                            (("--stages", "'many'", "auto"), ["--stages", "many"]),
                             (("--schedule", "--stages"), ["--schedule", "gpipe"]),
                             (("--chunks", "--stages"), ["--chunks", 2]),
                             (("cannot be cut into 500 chunks",), ["--stages", 500, "--ranks", 500])):

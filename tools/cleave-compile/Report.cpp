@@ -21,7 +21,7 @@ enum class Shown {
 
 // Kinds that the user asked for: what `least` and `auto` came to.
 static bool isAnswer(const std::string &kind) {
-  return kind == "memory" || kind == "ranks" || kind == "micro-batch";
+  return kind == "memory" || kind == "ranks" || kind == "micro-batch" || kind == "stages";
 }
 
 static void printRemark(const driver::Remark &remark) {

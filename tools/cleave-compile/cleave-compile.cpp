@@ -21,7 +21,7 @@ namespace {
 struct Typed {
   tools::TypedModelOptions model;
   std::optional<std::string> memory;
-  std::string ranks = "1";
+  std::string ranks = "1", stages = "1";
   std::string mesh;
 };
 } // namespace
@@ -76,13 +76,14 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->type_name("N|auto");
 }
 
-static void addStageOptions(CLI::App &app, CompileOptions &options) {
+static void addPipelineOptions(CLI::App &app, CompileOptions &options, Typed &typed) {
   app.add_option(
-         "--stages", options.stages,
+         "--stages", typed.stages,
          "with --train: cut the step into so many stages of a pipeline, among which the ranks "
-         "are divided")
+         "are divided; auto: the fastest number that fits")
       ->group("Plan")
-      ->type_name("N");
+      ->type_name("N|auto")
+      ->capture_default_str();
   app.add_option("--schedule", options.schedule,
                  "with --stages: the order of the micro-batches on each stage, such as 1f1b (one "
                  "forward, one backward), gpipe, interleaved, zb-h1 or zb-v, or a CSV file as of "
@@ -129,11 +130,13 @@ static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("--timing", options.timing, "print the time of every phase")->group("Inspection");
 }
 
-static Status readRanks(const std::string &text, int64_t &ranks) {
+// A number above 0 that is the value of `option`; `other`: the word that it accepts, too.
+static Status readNumber(const std::string &option, const std::string &text, const char *other,
+                         int64_t &number) {
   const char *end = text.data() + text.size();
-  auto [stop, error] = std::from_chars(text.data(), end, ranks);
-  if (error != std::errc() || stop != end || ranks < 1)
-    return Status::userError("--ranks: found '", text, "', expected a number above 0, or least");
+  auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < 1)
+    return Status::userError(option, ": found '", text, "', expected a number above 0, or ", other);
   return Status::ok();
 }
 
@@ -155,7 +158,11 @@ static Status check(const Typed &typed, CompileOptions &options) {
     return Status::userError(
         "--memory least: ", options.leastRanks ? "--ranks least" : "--micro-batch auto",
         " needs an amount of memory; leave one of both out");
-  return options.leastRanks ? Status::ok() : readRanks(typed.ranks, options.ranks);
+  options.autoStages = typed.stages == "auto";
+  if (!options.autoStages)
+    CLEAVE_TRY(readNumber("--stages", typed.stages, "auto", options.stages));
+  return options.leastRanks ? Status::ok()
+                            : readNumber("--ranks", typed.ranks, "least", options.ranks);
 }
 
 // Planning makes and frees many small tables: what is freed stays with the process.
@@ -182,7 +189,7 @@ int main(int argc, char **argv) {
       ->type_name("KEY");
   tools::addStepOptions(app, options);
   addPlanOptions(app, options, typed);
-  addStageOptions(app, options);
+  addPipelineOptions(app, options, typed);
   addAnswerOptions(app, options);
   addInspectionOptions(app, options);
   describeVerbosity("print errors only",

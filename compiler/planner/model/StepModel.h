@@ -129,8 +129,8 @@ struct Argument {
   std::string parameter;               // of an optimizer state: the name of its parameter
   int value = 0;                       // the value that it is
   int output = -1;                     // the output that replaces it in the next step, or -1
-  // Of a message, if the stage that sends it is planned: its layout, and the dims that run over
-  // samples and over positions.
+  // Of a message, or of what an earlier stage reads, too, if that stage is planned: its layout, and
+  // the dims that run over samples and over positions.
   std::optional<Sharding> layout = std::nullopt;
   std::vector<int> samples = {}, positions = {};
 };

@@ -158,6 +158,13 @@ private:
 
   // -- arguments ----------------------------------------------------------------------------------
 
+  // Leaves the choices with this layout between steps.
+  static void keepStored(const Sharding &layout, std::vector<ArgumentChoice> &choices) {
+    std::erase_if(choices, [&](const ArgumentChoice &choice) { return choice.storage != layout; });
+    if (choices.empty())
+      choices = {{layout, layout}};
+  }
+
   void addArgumentNode(int index, const Listing &listing) {
     const Argument &argument = model_.arguments[index];
     if (isFollower(index))
@@ -179,7 +186,7 @@ private:
     PinEffect &effect = result_.argumentPinEffects[index];
     effect.before = choices.size();
     if (argument.layout)
-      choices = {{*argument.layout, *argument.layout}};
+      keepStored(*argument.layout, choices);
     else
       pins_.restrictArgument(model_, index, mesh_, choices);
     effect.after = choices.size();

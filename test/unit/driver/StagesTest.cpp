@@ -52,6 +52,13 @@ TEST_CASE("--stages excludes options that know one step only, by their names") {
     options.mesh = *Mesh::parse("x=4");
     CHECK_THAT(checkStages(options).message(), Contains("mesh of one stage"));
   }
+  SECTION("a search for ranks") {
+    options.stages = 1;
+    options.autoStages = true;
+    CHECK(checkStages(options).isOk());
+    options.leastRanks = true;
+    CHECK_THAT(checkStages(options).message(), Contains("--ranks least"));
+  }
   SECTION("no stage") {
     options.stages = 0;
     CHECK_THAT(checkStages(options).message(), Contains("found 0"));

@@ -1,0 +1,23 @@
+// AlikeStages: stages of a pipeline that differ in nothing but names, such as those of equal
+// layers. A plan of one serves them all, which is much faster than a search for each.
+#pragma once
+
+#include "passes/driver/DecideStep.h"
+
+namespace cleave::driver {
+
+// Whether the steps of two modules of the phase `primitive` are equal but for the names of
+// arguments, results and ops, the stages that they pass messages to, the order of micro-batches,
+// and which scalars ops read: stages add the norms of their gradients in different places of one
+// sum.
+bool areAlike(mlir::ModuleOp a, mlir::ModuleOp b);
+
+// Decides on the step of `module`, which is alike the one that `like` was decided on, with other
+// micro-batches in flight. Takes the fastest plan that keeps everything if that fits, else the
+// decisions of `like`; nothing if these do not fit either. `options` are those of decideStep, with
+// the mesh of `like`.
+Result<std::optional<Decided>> decideAlike(mlir::ModuleOp module, const Decided &like,
+                                           const cluster::Cluster &cluster,
+                                           planner::PlannerOptions options);
+
+} // namespace cleave::driver

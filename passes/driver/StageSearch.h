@@ -1,0 +1,40 @@
+// StageSearch: chooses the number of stages of a pipeline (--stages auto), the number of
+// micro-batches that pass through them (--micro-batch auto with --stages), or both.
+#pragma once
+
+#include "passes/driver/Compile.h"
+
+namespace cleave::driver {
+
+// Whether the options leave a number open that chooseStages() chooses.
+bool leavesStagesOpen(const CompileOptions &options);
+
+// The seconds that every order of `microBatches` micro-batches takes at least on `stages` stages,
+// each on ranks of its own. `seconds`: of the forward and backward part of one micro-batch, summed
+// over the stages. Holds for each division of the work among the stages:
+//
+//   Stage s is busy for M w_s. It cannot begin before the first micro-batch has passed the stages
+//   before it, whose backward parts of the last micro-batch come after its own:
+//   T >= M w_s + w_0 + … + w_{s-1}. The largest of these is least where they are equal, which is
+//   w_{s+1} = w_s (1 - 1/M), and then T = M w_0 = seconds / (1 - (1 - 1/M)^P).
+double pipelineBound(double seconds, int64_t stages, int64_t microBatches);
+
+// The seconds of a step by the simulation of its programs, bubbles and messages included. The
+// compilation is after the phase `program`.
+Result<double> makespanOf(Compilation &c);
+
+// Compiles the step for numbers of stages that divide --ranks, and for numbers of micro-batches
+// that divide the batch where those are open. Keeps the plan whose simulated step takes the fewest
+// seconds. The first number of stages is one with small bubbles; then come fewer, and then more,
+// each until two in a row were slower; micro-batches rise. Not compiled are numbers whose bound by
+// the model's FLOPs at the devices' peak exceeds the best step so far. Not planned to the end are
+// those whose first stage alone takes as long as that step in the planner's model, in which nothing
+// overlaps.
+//
+// The compilation is then that of the best plan after the phase `program`. If the options ask for
+// output of earlier phases, it has the chosen options and no module. A remark names what was tried.
+// Numbers for which the model cannot be cut or no plan fits are left out; if none remains, fails as
+// the smallest number for which no plan fits.
+Status chooseStages(Compilation &c);
+
+} // namespace cleave::driver
