@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <numeric>
 
 namespace cleave::bufferize {
 
@@ -34,6 +35,15 @@ int64_t endOf(const std::vector<Lifetime> &lifetimes, const std::vector<int64_t>
 
 } // namespace
 
+// The alignment that all sizes have, at most a page. The search may place buffers at the end of an
+// arena, which therefore has it, too.
+static int64_t commonAlignment(const std::vector<Lifetime> &lifetimes) {
+  int64_t alignment = 4096;
+  for (const Lifetime &life : lifetimes)
+    alignment = std::gcd(alignment, aligned(life.bytes));
+  return alignment;
+}
+
 // Looks for a placement in `least` bytes, and if there is none, in a little more.
 static void tighten(const std::vector<Lifetime> &lifetimes, int64_t least, Placement &best) {
   constexpr int64_t kWork = 64'000'000, kFewer = 32; // as placeWithin counts it
@@ -47,8 +57,10 @@ static void tighten(const std::vector<Lifetime> &lifetimes, int64_t least, Place
   };
   if (fits(least, kWork))
     return;
-  for (int64_t tooFew = least; best.bytes - tooFew > std::max(kAlignment, least >> 10);)
-    if (const int64_t middle = aligned((tooFew + best.bytes) / 2); !fits(middle, kWork / kFewer))
+  const int64_t alignment = commonAlignment(lifetimes);
+  for (int64_t tooFew = least; best.bytes - tooFew > std::max(alignment, least >> 10);)
+    if (const int64_t middle = alignedTo(alignment, (tooFew + best.bytes) / 2);
+        !fits(middle, kWork / kFewer))
       tooFew = middle;
 }
 

@@ -119,3 +119,22 @@ TEST_CASE("buffers that fill the arena at every instant are placed without loss"
   CHECK(found == 20);
   CHECK(firstFit < 15); // the cases are not all easy
 }
+
+TEST_CASE("offsets have the alignment that all sizes have, also where the arena is tightened") {
+  std::mt19937 random(11);
+  int tightened = 0;
+  for (int round = 0; round < 100; ++round) {
+    const int64_t alignment = kAlignment << (random() % 4);
+    std::vector<Lifetime> lives;
+    for (int i = 0; i < 60; ++i) {
+      const auto first = static_cast<int64_t>(random() % 40);
+      lives.push_back({alignment * static_cast<int64_t>(1 + random() % 2000), first,
+                       first + static_cast<int64_t>(random() % 30)});
+    }
+    const Placement placement = placeBuffers(lives);
+    tightened += placement.bytes > placement.peak;
+    for (int64_t offset : placement.offsets)
+      REQUIRE(offset % alignment == 0);
+  }
+  CHECK(tightened > 10); // these were searched for between two sizes
+}
