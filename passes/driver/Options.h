@@ -35,7 +35,7 @@ struct CompileOptions {
   std::string microBatch;
   int64_t stages = 1;        // of a pipeline
   bool autoStages = false;   // --stages auto: the fastest number
-  std::string schedule;      // name or CSV file; empty: one forward, one backward
+  std::string schedule;      // name, CSV file or `auto`; empty: one forward, one backward
   int64_t chunks = 0;        // of the model on each stage; 0: as few as suit the schedule
   std::string batchNorm;     // `train` or `frozen`; empty: `train`, without `train` as in the file
   std::string dtype = "f32"; // f32, tf32, bf16, f16 or a file (precision::parsePolicy)

@@ -18,8 +18,12 @@
 
 namespace cleave::driver {
 
+// --schedule auto.
+static constexpr const char *kAuto = "auto";
+
 bool leavesStagesOpen(const CompileOptions &options) {
-  return options.autoStages || (options.stages > 1 && options.microBatch == "auto");
+  return options.autoStages ||
+         (options.stages > 1 && (options.microBatch == "auto" || options.schedule == kAuto));
 }
 
 double pipelineBound(double seconds, int64_t stages, int64_t microBatches) {
@@ -45,6 +49,9 @@ constexpr int kSlower = 2;
 // The search begins with the most stages whose bound exceeds that of ranks that never wait by at
 // most this factor.
 constexpr double kFirstWait = 1.25;
+// The schedules of --schedule auto: the first one for all numbers of stages, then the others for
+// the best of them.
+constexpr const char *kSchedules[] = {"1f1b", "interleaved", "zb-h1", "zb-v"};
 
 // A number of stages or of micro-batches that was tried.
 struct Tried {
@@ -80,6 +87,8 @@ public:
     CLEAVE_TRY(trySeries({begin, all.end()}));
     if (!best_)
       return failure_;
+    if (c_.options.schedule == kAuto && best_->options.stages > 1)
+      CLEAVE_TRY(trySchedules());
     best_->remarks.push_back({"stages", remark()});
     c_.take(std::move(*best_));
     return Status::ok();
@@ -121,9 +130,40 @@ private:
     options.autoStages = false;
     options.stages = stages;
     options.microBatch.clear();
+    if (options.schedule == kAuto)
+      options.schedule = kSchedules[0];
     if (stages == 1)
       options.schedule.clear();
     return options;
+  }
+
+  // Other schedules for the best numbers.
+  Status trySchedules() {
+    const CompileOptions best = best_->options;
+    schedules_ = concat("; ", best.schedule, ": ", secondsText(bestSeconds_));
+    for (const char *schedule : llvm::drop_begin(kSchedules)) {
+      CompileOptions options = best;
+      options.schedule = schedule;
+      auto next = std::make_unique<Compilation>(std::move(options));
+      next->cutoffSeconds = bestSeconds_;
+      const Status status = compileTo(*next, "program");
+      const bool isTooLarge = status.kind() == StatusKind::Infeasible;
+      schedules_ += concat("; ", schedule, ": ");
+      if (next->beatenSeconds) {
+        schedules_ += "at least " + secondsText(*next->beatenSeconds);
+      } else if (isTooLarge || status.kind() == StatusKind::UserError) {
+        schedules_ += isTooLarge ? "does not fit" : "not defined for these numbers";
+      } else {
+        CLEAVE_TRY(status);
+        CLEAVE_TRY_ASSIGN(const double seconds, makespanOf(*next));
+        schedules_ += secondsText(seconds);
+        if (seconds < bestSeconds_) {
+          best_ = std::move(next);
+          bestSeconds_ = seconds;
+        }
+      }
+    }
+    return Status::ok();
   }
 
   // The best number of micro-batches for a number of stages.
@@ -195,8 +235,16 @@ private:
     return recorded.predicted().peak_seconds();
   }
 
+  // Whether stages have one chunk and full backward parts, of which pipelineBound() speaks.
+  bool hasPlainSchedule() const {
+    const std::string &schedule = c_.options.schedule;
+    return schedule.empty() || schedule == kAuto || schedule == "1f1b" || schedule == "gpipe";
+  }
+
   // The seconds of every plan with these numbers; 0 if the work is not known yet.
   double boundOf(int64_t stages, int64_t microBatches) const {
+    if (!hasPlainSchedule())
+      return workSeconds_ / static_cast<double>(c_.options.ranks);
     const double ofOne = workSeconds_ / static_cast<double>(microBatches);
     return pipelineBound(ofOne * static_cast<double>(stages) /
                              static_cast<double>(c_.options.ranks),
@@ -214,7 +262,7 @@ private:
     return concat(chosen.stages, chosen.stages == 1 ? " stage of " : " stages of ", ranks,
                   ranks == 1 ? " rank" : " ranks", " in ", chosen.accumulate,
                   chosen.accumulate == 1 ? " micro-batch" : " micro-batches", sizes,
-                  " chosen: ", tried);
+                  " chosen: ", tried, schedules_);
   }
 
   Compilation &c_;
@@ -223,6 +271,7 @@ private:
   double bestSeconds_ = std::numeric_limits<double>::infinity();
   double workSeconds_ = 0;               // of the products of a step on one device at its peak
   std::map<int64_t, std::string> tried_; // outcomes by number of stages
+  std::string schedules_;                // outcomes by schedule
   Status failure_;                       // if nothing fits
   int64_t failedStages_ = 0;             // of that failure
 };

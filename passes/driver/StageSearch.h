@@ -1,5 +1,6 @@
 // StageSearch: chooses the number of stages of a pipeline (--stages auto), the number of
-// micro-batches that pass through them (--micro-batch auto with --stages), or both.
+// micro-batches that pass through them (--micro-batch auto with --stages), and their order
+// (--schedule auto).
 #pragma once
 
 #include "passes/driver/Compile.h"
@@ -29,7 +30,7 @@ Result<double> makespanOf(Compilation &c);
 // each until two in a row were slower; micro-batches rise. Not compiled are numbers whose bound by
 // the model's FLOPs at the devices' peak exceeds the best step so far. Not planned to the end are
 // those whose first stage alone takes as long as that step in the planner's model, in which nothing
-// overlaps.
+// overlaps. Other schedules are tried for the best numbers only.
 //
 // The compilation is then that of the best plan after the phase `program`. If the options ask for
 // output of earlier phases, it has the chosen options and no module. A remark names what was tried.

@@ -39,6 +39,10 @@ Status checkStages(const CompileOptions &options) {
                                    "need --stages of more than one");
   if (options.chunks < 0)
     return Status::userError("--chunks: found ", options.chunks, ", expected a number above 0");
+  if (options.schedule == "auto" && options.chunks > 0)
+    return Status::userError(
+        "--chunks: --schedule auto chooses it; name a schedule, or leave one of "
+        "both out");
   if (options.stages < 1)
     return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
   if (!options.train)

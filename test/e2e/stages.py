@@ -234,6 +234,7 @@ class Stages(fixture.Plans):
                             (("--stages", "'many'", "auto"), ["--stages", "many"]),
                             (("--schedule", "--stages"), ["--schedule", "gpipe"]),
                             (("--chunks", "--stages"), ["--chunks", 2]),
+                            (("--chunks", "--schedule auto"), ["--stages", 2, "--ranks", 2, "--schedule", "auto", "--chunks", 2]),
                             (("cannot be cut into 500 chunks",), ["--stages", 500, "--ranks", 500])):
             self.refuses(cleave.tool("cleave-compile", model, *options, *more, "-o", plan), *words)
             self.assertFalse(plan.exists())

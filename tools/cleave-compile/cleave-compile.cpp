@@ -87,9 +87,10 @@ static void addPipelineOptions(CLI::App &app, CompileOptions &options, Typed &ty
   app.add_option("--schedule", options.schedule,
                  "with --stages: the order of the micro-batches on each stage, such as 1f1b (one "
                  "forward, one backward), gpipe, interleaved, zb-h1 or zb-v, or a CSV file as of "
-                 "PyTorch's pipelines; default: 1f1b")
+                 "PyTorch's pipelines; auto: the fastest of 1f1b, interleaved, zb-h1 and zb-v; "
+                 "default: 1f1b")
       ->group("Plan")
-      ->type_name("NAME|FILE");
+      ->type_name("NAME|FILE|auto");
   app.add_option("--chunks", options.chunks,
                  "with --stages: parts of the model on each stage; default: as few as suit "
                  "--schedule, two for interleaved")

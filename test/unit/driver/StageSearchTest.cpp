@@ -147,3 +147,24 @@ TEST_CASE("a mesh of one stage leaves one number of stages") {
   check(chooseStages(c));
   CHECK(c.options.stages == 2);
 }
+
+TEST_CASE("--schedule auto takes the schedule whose simulated step is fastest") {
+  const ModelFile file(bundledCases()[1]);
+  const char *cluster = GENERATE("local-cpu", "h100-node");
+  CompileOptions options = optionsFor(file, cluster, 2);
+  options.stages = 2;
+  double least = std::numeric_limits<double>::infinity();
+  for (const char *schedule : {"1f1b", "interleaved", "zb-h1", "zb-v"}) {
+    options.schedule = schedule;
+    Compilation c(options);
+    check(compileTo(c, "program"));
+    least = std::min(least, *makespanOf(c));
+  }
+  options.schedule = "auto";
+  Compilation c(options);
+  check(chooseStages(c));
+  INFO(cluster << ": " << c.remarks.back().text);
+  CHECK(*makespanOf(c) == Approx(least).epsilon(1e-12));
+  for (const char *schedule : {"; 1f1b: ", "; interleaved: ", "; zb-h1: ", "; zb-v: "})
+    CHECK_THAT(c.remarks.back().text, Contains(schedule));
+}
