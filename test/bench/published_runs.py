@@ -53,6 +53,7 @@ class Run:
     tp: int
     dp: int
     pp: int = 1
+    vpp: int = 1            # chunks of the model on each stage of the pipeline
     cp: int = 1
     ep: int = 1
     storage: str = "dp"     # the recipe for parameters and states
@@ -66,11 +67,24 @@ class Run:
         return "+".join([self.storage] + ["cp"] * (self.cp > 1) + ["tp"] * (self.tp > 1))
 
     def mesh(self):
+        """The mesh of one stage."""
         axes = [("dp", self.dp), ("cp", self.cp), ("tp", self.tp)]
         return ",".join(f"{name}={size}" for name, size in axes if size > 1 or name == "dp")
 
     def ranks(self):
-        return self.dp * self.cp * self.tp
+        return self.pp * self.dp * self.cp * self.tp
+
+    def micro_batches(self):
+        return self.batch // (self.micro * self.dp)
+
+    def stages(self):
+        """Arguments of cleave-compile. Frameworks run one forward, one backward, interleaved where a stage has several chunks."""
+        if self.pp == 1:
+            return []
+        return ["--stages", str(self.pp), *(["--schedule", "interleaved", "--chunks", str(self.vpp)] if self.vpp > 1 else [])]
+
+    def pipeline(self):
+        return f"pp={self.pp}" + f"x{self.vpp}" * (self.vpp > 1) if self.pp > 1 else ""
 
 
 # A published kind of recomputation: the recipe, and the share of the way from there to full-recompute. torchtitan's "op" computes every second
@@ -87,6 +101,11 @@ def whole(text, otherwise=0):
     return int(text) if text.isdigit() else otherwise
 
 
+def leading(text):
+    """The number with which the text begins; 1 if there is none."""
+    return int(re.match(r"\d*", text)[0] or 1)
+
+
 def sized(row):
     """Runs before 2024 have attention that stores its scores."""
     number = {name: int(row[name]) for name in ("hidden", "layers", "heads", "ffn", "vocab", "seq", "n_gpus", "tp", "pp", "dp", "mbs", "gbs")}
@@ -94,7 +113,7 @@ def sized(row):
     sizes = [item for name in ("hidden", "layers", "heads", "ffn", "vocab") for item in (f"--{name}", row[name])]
     return Run(model=row["model"], zoo=["llama3-8b", *sizes] if llama else ["gpt3", *sizes, "--context", row["seq"]], gpu=row["gpu"],
                dtype=row["dtype"], seq=number["seq"], batch=number["gbs"], micro=number["mbs"], seconds=float(row["iter_s"]), tp=number["tp"],
-               dp=number["dp"], pp=number["pp"], storage="fsdp" if llama else "dp", recompute=row["recompute"], fused=llama, note=row["note"])
+               dp=number["dp"], pp=number["pp"], vpp=leading(row["vpp"]), storage="fsdp" if llama else "dp", recompute=row["recompute"], fused=llama, note=row["note"])
 
 
 def vtrain(row):
@@ -113,6 +132,7 @@ def named(row):
     storage = "fsdp" if whole(row["fsdp"]) > 1 else "zero1" # Megatron's distributed optimizer
     # Context-parallel ranks are not counted in the column dp; files differ in whether experts are.
     number = {key: whole(row[key], 1) for key in ("tp", "cp", "pp", "ep")}
+    number["vpp"] = whole(row["vp"], 1)
     batch, seq, gpus = whole(row["global_batch"]), whole(row["seq"]), whole(row["gpus"])
     dp = gpus // (number["tp"] * number["cp"] * number["pp"])
     step = row["step_ms"] or 0
@@ -125,8 +145,6 @@ FORMS = {"ffn": sized, "# GPUs": vtrain, "global_batch": named}
 
 
 def reason_to_skip(run, options):
-    if run.pp > 1:
-        return "stages of a pipeline cannot be planned yet"
     if not run.zoo:
         return "the zoo does not have the model"
     if run.dtype not in DTYPES:
@@ -196,8 +214,8 @@ def price(run, recompute, options):
         subprocess.run([options.bin / "cleave-zoo", *run.zoo, "-o", folder / "model.onnx"], check=True, stdout=subprocess.DEVNULL)
         result = subprocess.run(
             [options.bin / "cleave-compile", folder / "model.onnx", "-q", "--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw",
-             "--set", f"batch={run.micro * run.dp},seq={run.seq}", "--accumulate", str(run.batch // run.micro // run.dp),
-             "--dtype", DTYPES[run.dtype], "--cluster", folder / "cluster.json", "--ranks", str(run.ranks()), "--mesh", run.mesh(),
+             "--set", f"batch={run.micro * run.dp},seq={run.seq}", "--accumulate", str(run.micro_batches()),
+             "--dtype", DTYPES[run.dtype], "--cluster", folder / "cluster.json", "--ranks", str(run.ranks()), "--mesh", run.mesh(), *run.stages(),
              "--pin", f"{run.recipe()},{recompute}", *([] if run.fused else ["--decompose-attention"]), "--memory", "100000GiB", "-o", folder / "plan"],
             capture_output=True, text=True)
         if result.returncode:
@@ -254,7 +272,7 @@ def summarize(title, rows):
     spread = math.exp(math.sqrt(sum(math.log(ratio / middle)**2 for ratio in ratios) / len(rows)))
     print(f"{title}: {len(rows)} runs: predicted/published: mean {sum(ratios) / len(ratios):.3f}, geometric mean {middle:.3f}, spread x{spread:.3f}, "
           f"range {min(ratios):.2f} to {max(ratios):.2f}")
-    for name, key in {"tp": lambda row: row.run.tp, "cp": lambda row: row.run.cp, "dp": lambda row: row.run.dp,
+    for name, key in {"pp": lambda row: row.run.pp, "vpp": lambda row: row.run.vpp, "tp": lambda row: row.run.tp, "cp": lambda row: row.run.cp, "dp": lambda row: row.run.dp,
                       "micro-batch": lambda row: row.run.micro}.items():
         groups = grouped(rows, key)
         print(f"  by {name}:", ", ".join(f"{size}: {geometric_mean(group):.3f} ({len(group)})" for size, group in groups.items()))
@@ -282,7 +300,7 @@ def report(path, options):
     rows = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for run, predicted in zip(chosen, pool.map(lambda run: predict(run, options), chosen)):
-            name = (f"  {run.model:16} {run.gpu[:9]:9} {run.seq:6} {run.mesh():22} batch {run.batch:4} by {run.micro:2} "
+            name = (f"  {run.model:16} {run.gpu[:9]:9} {run.seq:6} {run.pipeline():7} {run.mesh():22} batch {run.batch:4} by {run.micro:2} "
                     f"{run.recipe():11} {run.recompute[:15]:15} {'' if run.fused else 'unfused'}")
             if isinstance(predicted, str):
                 print(name, predicted, flush=True)
