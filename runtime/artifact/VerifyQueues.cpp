@@ -42,16 +42,14 @@ public:
     splitBytes();
   }
 
-  // A run has to be ordered with the latest runs of all segments: earlier runs are complete before
-  // these in each queue. Runs that follow the same latest runs in the same order are checked once.
+  // Runs the schedule. After two runs of a segment in a row, further ones follow the same runs.
   Status run() {
-    std::vector<uint32_t> latest; // segments, by their latest run
-    std::set<std::pair<std::vector<uint32_t>, uint32_t>> seen;
-    for (const plan::ScheduleStep &step : view_.program.schedule()) {
-      if (seen.emplace(latest, step.segment()).second)
-        CLEAVE_TRY(runAfter(latest, step.segment()));
-      moveToEnd(latest, step.segment());
-    }
+    clocks_.resize(places_.size());
+    const auto &schedule = view_.program.schedule();
+    for (int i = 0; i < schedule.size(); ++i)
+      if (i < 2 || schedule[i].segment() != schedule[i - 1].segment() ||
+          schedule[i].segment() != schedule[i - 2].segment())
+        CLEAVE_TRY(runSegment(schedule[i].segment()));
     return verifyMet();
   }
 
@@ -80,31 +78,10 @@ private:
     return {buffer.arena(), buffer.offset(), buffer.offset() + bytes};
   }
 
-  static void moveToEnd(std::vector<uint32_t> &segments, uint32_t segment) {
-    std::erase(segments, segment);
-    segments.push_back(segment);
-  }
-
-  // Runs the segment in a state in which the latest runs are these.
-  Status runAfter(const std::vector<uint32_t> &latest, uint32_t segment) {
-    if (latest_ != latest) {
-      started_ = {}, lastOf_ = {}, members_ = {};
-      clocks_.assign(places_.size(), std::nullopt);
-      for (auto &[bytes, piece] : pieces_)
-        piece = {};
-      latest_.clear();
-      for (uint32_t before : latest)
-        CLEAVE_TRY(runSegment(before));
-    }
-    return runSegment(segment);
-  }
-
   Status runSegment(uint32_t segment) {
-    clocks_.resize(places_.size());
     for (int i = 0; i < view_.program.segments(int(segment)).instructions_size(); ++i)
       CLEAVE_TRY(
           visit(first_[segment] + uint32_t(i)).withContext(view_.instruction(int(segment), i)));
-    moveToEnd(latest_, segment);
     return Status::ok();
   }
 
@@ -181,8 +158,7 @@ private:
   std::vector<uint32_t> first_;           // by segment: the number of its first instruction
   std::vector<Place> places_;             // by number of the instruction
   std::vector<std::set<uint32_t>> isMet_; // by instruction: its waits that ordered some run
-  // The state behind some runs:
-  std::vector<uint32_t> latest_;                          // segments, by their latest run
+  // The state after the runs so far:
   std::map<std::pair<uint32_t, uint64_t>, Piece> pieces_; // by arena and first byte
   std::vector<std::optional<Clock>> clocks_;              // by instruction: its completion
   Clock started_{};                                       // instructions of each queue so far

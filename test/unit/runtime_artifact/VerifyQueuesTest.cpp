@@ -89,4 +89,23 @@ TEST_CASE("queues: a run is ordered with the runs before") {
     fill.add_waits(Reduce);
     CHECK(brokenRule(plan) == "");
   }
+  SECTION("a segment that waited for an earlier run of one that ran again since") {
+    plan::Program &program = *plan.mutable_programs(0);
+    const uint32_t before = Report + 1, after = Report + 2;
+    program.add_segments()->add_instructions()->mutable_fill()->set_buffer(Loss);
+    plan::Instruction &fill = *program.add_segments()->add_instructions();
+    fill.mutable_fill()->set_buffer(Z), fill.set_queue(2), fill.add_waits(before);
+    for (plan::Buffer &each : *program.mutable_buffers())
+      if (each.last() == Report)
+        each.set_last(after);
+    buffer(plan, Z).set_last(after);
+    for (uint32_t slot : {0, 1})
+      for (uint32_t segment : {1, 2}) {
+        plan::ScheduleStep &step = *program.add_schedule();
+        step.set_segment(segment), step.set_slot(slot);
+      }
+    CHECK(brokenRule(plan) == "");
+    fill.clear_waits();
+    CHECK_THAT(brokenRule(plan), Contains("it accesses 'z' without a wait for"));
+  }
 }
