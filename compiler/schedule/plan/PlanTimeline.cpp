@@ -6,6 +6,7 @@
 #include "runtime/base/Queue.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 namespace cleave::schedule {
@@ -39,6 +40,52 @@ std::vector<uint32_t> programsOfRanks(const plan::Plan &plan) {
 bool areAlike(const std::vector<uint32_t> &programs) {
   return std::all_of(programs.begin(), programs.end(),
                      [&](uint32_t program) { return program == programs.front(); });
+}
+
+bool isMessage(const plan::Collective &collective) {
+  return collective.kind() == plan::Collective::SEND || collective.kind() == plan::Collective::RECV;
+}
+
+// The axes along which all ranks run one program.
+std::vector<uint32_t> axesOfAlike(const plan::Plan &plan, const std::vector<uint32_t> &programs) {
+  std::vector<uint32_t> axes;
+  for (uint32_t axis = 0; axis < uint32_t(plan.mesh_size()); ++axis) {
+    bool isAlike = true;
+    for (uint32_t rank = 0; isAlike && rank < programs.size(); ++rank)
+      isAlike = programs[rank] ==
+                programs[artifact::groupOf(plan, rank, std::array<uint32_t, 1>{axis}).front()];
+    if (isAlike)
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+// Whether collectives are of `axes` and messages of others. Ranks that differ on `axes` only then
+// do the same at the same time: each meets its like, and has its like for the peer of a message.
+bool communicateAlike(const plan::Plan &plan, const std::vector<uint32_t> &axes) {
+  for (const plan::Program &program : plan.programs())
+    for (const plan::Segment &segment : program.segments())
+      for (const plan::Instruction &instruction : segment.instructions())
+        for (uint32_t axis : instruction.collective().axes())
+          if (isMessage(instruction.collective()) == std::ranges::binary_search(axes, axis))
+            return false;
+  return true;
+}
+
+// Leaves one of the ranks that do the same, and makes the programs of the others kNone. Returns
+// whether there are others.
+bool leaveOneOfAlike(const plan::Plan &plan, std::vector<uint32_t> &programs) {
+  if (programs.size() != artifact::rankCount(plan))
+    return false;
+  const std::vector<uint32_t> axes = axesOfAlike(plan, programs);
+  if (axes.empty() || !communicateAlike(plan, axes))
+    return false;
+  for (uint32_t rank = 0; rank < programs.size(); ++rank) {
+    const std::vector<uint32_t> at = artifact::coordinatesOf(plan, rank);
+    if (std::ranges::any_of(axes, [&](uint32_t axis) { return at[axis] > 0; }))
+      programs[rank] = kNone;
+  }
+  return true;
 }
 
 // A run of a segment in a step.
@@ -114,12 +161,13 @@ public:
       : plan_(plan), programs_(programsOfRanks(plan)),
         meetings_(plan, static_cast<uint32_t>(programs_.size())),
         isOneOfAll_(form != TimelineForm::Full && areAlike(programs_)) {
+    isFolded_ = form == TimelineForm::Folded && !isOneOfAll_ && leaveOneOfAlike(plan, programs_);
     // Programs that differ meet in every run, so that only segments for show are folded.
-    const bool isFolded = isOneOfAll_ || form == TimelineForm::Segments;
+    const bool areRunsFolded = isOneOfAll_ || form == TimelineForm::Segments;
     for (const plan::Program &program : plan.programs()) {
       result_.timeline.units.push_back({program.name(), {}});
       facts_.push_back(
-          factsOf(program, isFolded ? form : TimelineForm::Full, result_.timeline.names));
+          factsOf(program, areRunsFolded ? form : TimelineForm::Full, result_.timeline.names));
     }
   }
 
@@ -183,10 +231,15 @@ private:
   uint32_t addTask(const plan::Instruction &instruction, uint32_t name, const Run &run) {
     Task task{name, unit_, run.slot, resource(resourceKindOf(instruction))};
     task.seconds = run.times * instruction.seconds();
-    if (instruction.has_collective() && !isOneOfAll_)
+    if (instruction.has_collective() && meets(instruction.collective()))
       task.meeting = meetings_.next(rank_, instruction.collective(), result_.timeline.meetings);
     result_.timeline.tasks.push_back(task);
     return static_cast<uint32_t>(result_.timeline.tasks.size() - 1);
+  }
+
+  // Whether other ranks of the group are added.
+  bool meets(const plan::Collective &collective) const {
+    return !isOneOfAll_ && (isMessage(collective) || !isFolded_);
   }
 
   // Both of this rank; the order of a resource needs no dependency.
@@ -220,9 +273,10 @@ private:
   }
 
   const plan::Plan &plan_;
-  std::vector<uint32_t> programs_; // by rank
+  std::vector<uint32_t> programs_; // by rank; kNone: it has no tasks
   PlanMeetings meetings_;
-  bool isOneOfAll_; // rank 0 represents all ranks, and has no meetings
+  bool isOneOfAll_;       // rank 0 represents all ranks, and has no meetings
+  bool isFolded_ = false; // some ranks represent others, which they meet in no message
   std::vector<ProgramFacts> facts_;
   PlanTimeline result_;
   // State of the rank being added:

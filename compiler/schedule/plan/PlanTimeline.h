@@ -10,12 +10,12 @@
 
 namespace cleave::schedule {
 
-// The ranks and runs that have tasks. If ranks run different programs, all forms have all ranks.
+// The ranks and runs that have tasks.
 enum class TimelineForm {
   Full,     // all ranks and every run of a segment
-  Folded,   // if all ranks run one program: rank 0 only; and if this has one queue, each segment
-            // once, its instructions as long as in all runs together. Makespan, busy and exposed
-            // seconds equal the full form
+  Folded,   // one of the ranks that do the same, such as one per stage of a pipeline. If all ranks
+            // run one program and this has one queue: each segment once, its instructions as long
+            // as in all runs together. Makespan, busy and exposed seconds equal the full form
   Segments, // each segment once, with the seconds of one run, for pictures; rank 0 only if all
             // ranks run one program
 };

@@ -214,6 +214,47 @@ TEST_CASE("ranks of a pipeline meet in their messages") {
   CHECK_THAT(missing.status().message(), Catch::Matchers::Contains("a send without its receive"));
 }
 
+TEST_CASE("one rank of each stage takes as long as all of them") {
+  // Two stages of two ranks; the second one waits for messages, and both for sums within a stage.
+  plan::Plan plan = emptyPlan();
+  plan.mutable_mesh(0)->set_name("stage");
+  plan::MeshAxis &dp = *plan.add_mesh();
+  dp.set_name("dp"), dp.set_size(2);
+  plan.add_programs();
+  for (uint32_t stage : {0, 1}) {
+    plan::Program &program = *plan.mutable_programs(int(stage));
+    program.clear_ranks();
+    program.add_ranks(2 * stage), program.add_ranks(2 * stage + 1);
+    plan::Segment &segment = *program.add_segments();
+    plan::Collective &message = *add(segment, 1, 1, {}).mutable_collective();
+    message.set_kind(stage == 0 ? plan::Collective::SEND : plan::Collective::RECV);
+    message.set_peer(1 - stage);
+    add(segment, stage == 0 ? 2 : 5, 0, {0});
+    add(segment, 3, 1, {1}).mutable_collective()->set_axes(0, 1);
+    run(program, 0, 0), run(program, 0, 1);
+  }
+  const PlanTimeline full = timelineOf(plan, TimelineForm::Full),
+                     folded = timelineOf(plan, TimelineForm::Folded);
+  CHECK(full.timeline.tasks.size() == 4 * 6);
+  CHECK(folded.timeline.tasks.size() == 2 * 6);
+  CHECK(folded.timeline.meetings.size() == 2); // the messages
+  CHECK(folded.timeline.units[1].ranks == std::vector<uint32_t>{2});
+  CHECK(simulated(folded).seconds == simulated(full).seconds);
+
+  // Ranks of a stage are not alike if they meet others than their likes.
+  plan.mutable_programs(0)
+      ->mutable_segments(0)
+      ->mutable_instructions(2)
+      ->mutable_collective()
+      ->add_axes(0);
+  plan.mutable_programs(1)
+      ->mutable_segments(0)
+      ->mutable_instructions(2)
+      ->mutable_collective()
+      ->add_axes(0);
+  CHECK(timelineOf(plan, TimelineForm::Folded).timeline.tasks.size() == 4 * 6);
+}
+
 TEST_CASE("indices into nothing are left out") {
   plan::Plan plan = smallPlan();
   plan::Program &program = *plan.mutable_programs(0);
