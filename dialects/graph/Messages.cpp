@@ -49,59 +49,58 @@ int64_t sendingChunk(func::FuncOp step, unsigned i) {
   return step.getResultAttrOfType<IntegerAttr>(i, kChunk).getInt();
 }
 
-// -- what the other end has decided ---------------------------------------------------------------
+// -- what the other end knows and has decided -----------------------------------------------------
 
-static NamedAttribute dimsAttr(Builder &b, StringRef name, const std::vector<int> &dims) {
-  return b.getNamedAttr(name,
-                        b.getDenseI64ArrayAttr(SmallVector<int64_t>(dims.begin(), dims.end())));
+static DenseI64ArrayAttr numbersAttr(MLIRContext *context, const std::vector<int> &numbers) {
+  return DenseI64ArrayAttr::get(context, SmallVector<int64_t>(numbers.begin(), numbers.end()));
 }
 
-static std::vector<int> dimsOf(Attribute attribute) {
+static std::vector<int> numbersOf(Attribute attribute) {
   auto numbers = dyn_cast_or_null<DenseI64ArrayAttr>(attribute);
   return numbers ? std::vector<int>(numbers.asArrayRef().begin(), numbers.asArrayRef().end())
                  : std::vector<int>();
 }
 
-// The attributes of an argument or result with those of the other end.
-static DictionaryAttr withEnd(DictionaryAttr before, const MessageEnd &end, MLIRContext *context) {
-  Builder b(context);
-  SmallVector<Attribute> layout;
-  for (const std::vector<int> &axes : end.layout.dims)
-    layout.push_back(dimsAttr(b, kLayout, axes).getValue());
-  NamedAttrList attributes(before);
-  attributes.set(kLayout, b.getArrayAttr(layout));
-  for (NamedAttribute dims :
-       {dimsAttr(b, kSamples, end.samples), dimsAttr(b, kPositions, end.positions)})
-    attributes.set(dims.getName(), dims.getValue());
-  return attributes.getDictionary(context);
+void setDims(func::FuncOp step, unsigned i, const MessageDims &dims) {
+  step.setArgAttr(i, kSamples, numbersAttr(step.getContext(), dims.samples));
+  step.setArgAttr(i, kPositions, numbersAttr(step.getContext(), dims.positions));
 }
 
-static std::optional<MessageEnd> endOf(DictionaryAttr attributes) {
-  auto layout = attributes ? attributes.getAs<ArrayAttr>(kLayout) : nullptr;
-  if (!layout)
+MessageDims dimsOf(func::FuncOp step, unsigned i) {
+  return {numbersOf(step.getArgAttr(i, kSamples)), numbersOf(step.getArgAttr(i, kPositions))};
+}
+
+static ArrayAttr layoutAttr(MLIRContext *context, const Sharding &layout) {
+  SmallVector<Attribute> dims;
+  for (const std::vector<int> &axes : layout.dims)
+    dims.push_back(numbersAttr(context, axes));
+  return ArrayAttr::get(context, dims);
+}
+
+static std::optional<Sharding> layoutOf(Attribute attribute) {
+  auto dims = dyn_cast_or_null<ArrayAttr>(attribute);
+  if (!dims)
     return std::nullopt;
-  MessageEnd end;
-  for (Attribute axes : layout)
-    end.layout.dims.push_back(dimsOf(axes));
-  end.samples = dimsOf(attributes.get(kSamples));
-  end.positions = dimsOf(attributes.get(kPositions));
-  return end;
+  Sharding layout;
+  for (Attribute axes : dims)
+    layout.dims.push_back(numbersOf(axes));
+  return layout;
 }
 
-void setReceived(func::FuncOp step, unsigned i, const MessageEnd &end) {
-  step.setArgAttrs(i, withEnd(step.getArgAttrDict(i), end, step.getContext()));
+void setSenderLayout(func::FuncOp step, unsigned i, const Sharding &layout) {
+  step.setArgAttr(i, kLayout, layoutAttr(step.getContext(), layout));
 }
 
-void setSent(func::FuncOp step, unsigned i, const MessageEnd &end) {
-  step.setResultAttrs(i, withEnd(step.getResultAttrDict(i), end, step.getContext()));
+void setReceiverLayout(func::FuncOp step, unsigned i, const Sharding &layout) {
+  step.setResultAttr(i, kLayout, layoutAttr(step.getContext(), layout));
 }
 
-std::optional<MessageEnd> receivedFrom(func::FuncOp step, unsigned i) {
-  return endOf(step.getArgAttrDict(i));
+std::optional<Sharding> senderLayout(func::FuncOp step, unsigned i) {
+  return layoutOf(step.getArgAttr(i, kLayout));
 }
 
-std::optional<MessageEnd> sentTo(func::FuncOp step, unsigned i) {
-  return endOf(step.getResultAttrDict(i));
+std::optional<Sharding> receiverLayout(func::FuncOp step, unsigned i) {
+  return layoutOf(step.getResultAttr(i, kLayout));
 }
 
 } // namespace cleave::graph

@@ -5,11 +5,11 @@
 //   graph.peer = 1 : i64                                the other stage
 //   graph.chunk = 0 : i64                               the chunk of this stage (Stage.h) that
 //                                                       reads or makes the value
-// and, at both ends, the same graph.name. A stage that is planned after the one at the other end
-// also has
-//   graph.layout = [[0], []]         per dim the mesh axes that split the value
+// and, at both ends, the same graph.name. Before stages are planned, received values also get
 //   graph.samples = array<i64: 0>    the dims that run over samples
 //   graph.positions = array<i64: 1>  the dims that run over positions of sequences
+// and a stage that is planned after the one at the other end has
+//   graph.layout = [[0], []]         per dim the mesh axes that split the value
 // Axes are counted without that of the stages.
 #pragma once
 
@@ -40,21 +40,26 @@ int64_t receiverOf(mlir::func::FuncOp step, unsigned i);
 int64_t receivingChunk(mlir::func::FuncOp step, unsigned i);
 int64_t sendingChunk(mlir::func::FuncOp step, unsigned i);
 
-// What the other end of a message has decided; and an earlier stage on an argument that it shares.
+// What an earlier stage has decided or knows of a message, or of an argument that both read.
 inline constexpr llvm::StringLiteral kLayout = "graph.layout";
 inline constexpr llvm::StringLiteral kSamples = "graph.samples";
 inline constexpr llvm::StringLiteral kPositions = "graph.positions";
 
-// The other end of a message, as an attribute and as a struct.
-struct MessageEnd {
-  Sharding layout;
-  std::vector<int> samples, positions; // dims
+// What the dims of a message run over.
+struct MessageDims {
+  std::vector<int> samples, positions;
+  bool operator==(const MessageDims &) const = default;
 };
-// Puts it on argument i, or on result i.
-void setReceived(mlir::func::FuncOp step, unsigned i, const MessageEnd &end);
-void setSent(mlir::func::FuncOp step, unsigned i, const MessageEnd &end);
+// Puts them on received argument i; empty if nobody has.
+void setDims(mlir::func::FuncOp step, unsigned i, const MessageDims &dims);
+MessageDims dimsOf(mlir::func::FuncOp step, unsigned i);
+
+// Puts the layout at the other end on received argument i or sent result i, or that of an earlier
+// stage on argument i, which both store.
+void setSenderLayout(mlir::func::FuncOp step, unsigned i, const Sharding &layout);
+void setReceiverLayout(mlir::func::FuncOp step, unsigned i, const Sharding &layout);
 // None: the argument or result is neither a message nor shared, or the other stage has not decided.
-std::optional<MessageEnd> receivedFrom(mlir::func::FuncOp step, unsigned i);
-std::optional<MessageEnd> sentTo(mlir::func::FuncOp step, unsigned i);
+std::optional<Sharding> senderLayout(mlir::func::FuncOp step, unsigned i);
+std::optional<Sharding> receiverLayout(mlir::func::FuncOp step, unsigned i);
 
 } // namespace cleave::graph

@@ -6,7 +6,6 @@
 #include "compiler/schedule/Simulate.h"
 #include "compiler/schedule/plan/PlanTimeline.h"
 #include "dialects/graph/Graph.h"
-#include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Enums.h"
@@ -158,29 +157,9 @@ std::vector<int64_t> runsOf(const plan::Program &program) {
   return runs;
 }
 
-// The programs of a pipeline with the first rank of each stage only, in place of all its ranks,
-// which do the same at the same time: collectives within a stage have no other members. Other plans
-// stay as they are.
-static plan::Plan firstOfStages(const plan::Plan &plan) {
-  plan::Plan first;
-  *first.mutable_mesh() = plan.mesh();
-  *first.mutable_programs() = plan.programs();
-  const bool isPipeline = plan.programs_size() > 1 && plan.mesh_size() > 0 &&
-                          plan.mesh(0).name() == mesh::kStages &&
-                          plan.mesh(0).size() == static_cast<uint32_t>(plan.programs_size());
-  if (!isPipeline)
-    return first;
-  first.mutable_mesh()->DeleteSubrange(1, plan.mesh_size() - 1);
-  for (int stage = 0; stage < plan.programs_size(); ++stage) {
-    first.mutable_programs(stage)->clear_ranks();
-    first.mutable_programs(stage)->add_ranks(static_cast<uint32_t>(stage));
-  }
-  return first;
-}
-
 Result<StepSeconds> secondsOfStep(const plan::Plan &plan) {
   const schedule::Timeline timeline =
-      schedule::timelineOf(firstOfStages(plan), schedule::TimelineForm::Folded).timeline;
+      schedule::timelineOf(plan, schedule::TimelineForm::Folded).timeline;
   Result<schedule::Simulation> found = schedule::simulate(timeline);
   if (!found)
     return Status::defect("the plan's step: ", found.status().message());

@@ -3,6 +3,7 @@
 
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/model/Batch.h"
+#include "compiler/planner/model/ReadStep.h"
 #include "compiler/schedule/pipelines/Csv.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Stage.h"
@@ -169,51 +170,6 @@ static void addStage(const plan::Plan &stage, plan::Plan &all) {
       *all.add_decisions() = decision;
 }
 
-// Tells the stages behind `stage` what the plan of its step, which is `model`, says of the messages
-// between it and them, and of the arguments that they read, too.
-static void tellLaterStages(ArrayRef<func::FuncOp> stages, int64_t stage,
-                            const planner::StepModel &model, const planner::Decisions &plan) {
-  const planner::Batch samples = planner::findBatch(model),
-                       positions = planner::findSequences(model);
-  auto dims = [](const std::vector<bool> &isMember) {
-    std::vector<int> list;
-    for (size_t d = 0; d < isMember.size(); ++d)
-      if (isMember[d])
-        list.push_back(static_cast<int>(d));
-    return list;
-  };
-  auto endOf = [&](int value, const Sharding &layout) {
-    return graph::MessageEnd{layout, dims(samples.dims[static_cast<size_t>(value)]),
-                             dims(positions.dims[static_cast<size_t>(value)])};
-  };
-  func::FuncOp step = stages[static_cast<size_t>(stage)];
-  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-    if (!graph::receivedWhen(step, i) || graph::senderOf(step, i) < stage)
-      continue;
-    func::FuncOp sender = stages[static_cast<size_t>(graph::senderOf(step, i))];
-    graph::setSent(sender, *graph::resultNamed(sender, graph::argName(step, i)),
-                   endOf(model.arguments[i].value, plan.arguments[i].storage));
-  }
-  for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    if (!graph::sentWhen(step, i) || graph::receiverOf(step, i) < stage)
-      continue;
-    func::FuncOp receiver = stages[static_cast<size_t>(graph::receiverOf(step, i))];
-    const planner::Output &output = model.outputs[i];
-    graph::setReceived(receiver, *graph::argNamed(receiver, graph::resultName(step, i)),
-                       endOf(output.value, planner::outputLayout(model, plan, output)));
-  }
-  llvm::StringMap<unsigned> named;
-  for (unsigned i = 0; i < step.getNumArguments(); ++i)
-    named[graph::argName(step, i)] = i;
-  for (func::FuncOp later : llvm::drop_begin(stages, static_cast<size_t>(stage) + 1)) {
-    for (unsigned i = 0; i < later.getNumArguments(); ++i)
-      if (auto shared = named.find(graph::argName(later, i)); shared != named.end())
-        graph::setReceived(
-            later, i,
-            endOf(model.arguments[shared->second].value, plan.arguments[shared->second].storage));
-  }
-}
-
 // The steps or the evaluations of all stages.
 static SmallVector<func::FuncOp> stagesOf(Compilation &c, plan::Program::Kind kind) {
   SmallVector<func::FuncOp> stages;
@@ -221,6 +177,84 @@ static SmallVector<func::FuncOp> stagesOf(Compilation &c, plan::Program::Kind ki
     if (unit.kind == kind)
       stages.push_back(graph::stepOf(*unit.module));
   return stages;
+}
+
+// What the dims of results that `stage` sends forward run over, told to the stages that receive
+// them. Returns those that did not know it.
+static Result<std::vector<int64_t>> tellDims(ArrayRef<func::FuncOp> stages, int64_t stage) {
+  func::FuncOp step = stages[static_cast<size_t>(stage)];
+  DiagnosticText diagnostics(*step.getContext());
+  const FailureOr<planner::StepModel> model = planner::readStep(step);
+  if (failed(model))
+    return Status::userError(diagnostics.text());
+  const planner::Batch samples = planner::findBatch(*model),
+                       positions = planner::findSequences(*model);
+  auto members = [](const std::vector<bool> &isMember) {
+    std::vector<int> dims;
+    for (size_t d = 0; d < isMember.size(); ++d)
+      if (isMember[d])
+        dims.push_back(static_cast<int>(d));
+    return dims;
+  };
+  std::vector<int64_t> told;
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    if (graph::sentWhen(step, i) != graph::Passed::Forward)
+      continue;
+    const auto value = static_cast<size_t>(model->outputs[i].value);
+    const graph::MessageDims dims{members(samples.dims[value]), members(positions.dims[value])};
+    const int64_t peer = graph::receiverOf(step, i);
+    func::FuncOp receiver = stages[static_cast<size_t>(peer)];
+    const unsigned argument = *graph::argNamed(receiver, graph::resultName(step, i));
+    if (graph::dimsOf(receiver, argument) == dims)
+      continue;
+    graph::setDims(receiver, argument, dims);
+    told.push_back(peer);
+  }
+  return told;
+}
+
+// Finds what the dims of messages run over, from the inputs of the model on. A stage of several
+// chunks knows it of what a later chunk sends only when it knows it of what this chunk receives.
+static Status findDims(ArrayRef<func::FuncOp> stages) {
+  const auto count = static_cast<int64_t>(stages.size());
+  std::vector<bool> isToRead(stages.size(), true);
+  for (int64_t stage = 0; llvm::is_contained(isToRead, true); stage = (stage + 1) % count) {
+    if (!isToRead[stage])
+      continue;
+    isToRead[stage] = false;
+    CLEAVE_TRY_ASSIGN(const std::vector<int64_t> told, tellDims(stages, stage));
+    for (int64_t peer : told)
+      isToRead[peer] = true;
+  }
+  return Status::ok();
+}
+
+// Tells the stages after `stage` which layouts the plan of its step, which is `model`, has for the
+// messages between it and them, and for the arguments that they store, too.
+static void tellLaterStages(ArrayRef<func::FuncOp> stages, int64_t stage,
+                            const planner::StepModel &model, const planner::Decisions &plan) {
+  func::FuncOp step = stages[static_cast<size_t>(stage)];
+  for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+    if (!graph::receivedWhen(step, i) || graph::senderOf(step, i) < stage)
+      continue;
+    func::FuncOp sender = stages[static_cast<size_t>(graph::senderOf(step, i))];
+    graph::setReceiverLayout(sender, *graph::resultNamed(sender, graph::argName(step, i)),
+                             plan.arguments[i].storage);
+  }
+  for (unsigned i = 0; i < step.getNumResults(); ++i) {
+    if (!graph::sentWhen(step, i) || graph::receiverOf(step, i) < stage)
+      continue;
+    func::FuncOp receiver = stages[static_cast<size_t>(graph::receiverOf(step, i))];
+    graph::setSenderLayout(receiver, *graph::argNamed(receiver, graph::resultName(step, i)),
+                           planner::outputLayout(model, plan, model.outputs[i]));
+  }
+  llvm::StringMap<unsigned> named;
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    named[graph::argName(step, i)] = i;
+  for (func::FuncOp later : llvm::drop_begin(stages, static_cast<size_t>(stage) + 1))
+    for (unsigned i = 0; i < later.getNumArguments(); ++i)
+      if (auto shared = named.find(graph::argName(later, i)); shared != named.end())
+        graph::setSenderLayout(later, i, plan.arguments[shared->second].storage);
 }
 
 namespace {
@@ -388,6 +422,7 @@ Status planStages(Compilation &c) {
   CompileOptions options = c.options;
   options.ranks = c.options.ranks / c.options.stages;
   CLEAVE_TRY_ASSIGN(const planner::PlannerOptions asked, plannerOptions(options, shared));
+  CLEAVE_TRY(findDims(stagesOf(c, plan::Program::STEP)));
   CLEAVE_TRY_ASSIGN(StagePlans plans, planOnMeshes(c, shared, asked));
   CLEAVE_TRY(planEvaluations(c, shared, plans));
   plan::Plan described;

@@ -94,11 +94,10 @@ private:
       argument.otherNames = graph::otherNamesOf(step_->getParentOfType<ModuleOp>(), argument.name);
     if (auto owner = step_.getArgAttrOfType<StringAttr>(i, "graph.parameter"))
       argument.parameter = owner.str();
-    if (std::optional<graph::MessageEnd> end = graph::receivedFrom(step_, i)) {
-      argument.layout = std::move(end->layout);
-      argument.samples = std::move(end->samples);
-      argument.positions = std::move(end->positions);
-    }
+    argument.layout = graph::senderLayout(step_, i);
+    graph::MessageDims dims = graph::dimsOf(step_, i);
+    argument.samples = std::move(dims.samples);
+    argument.positions = std::move(dims.positions);
     argument.value = static_cast<int>(model_.values.size());
     model_.arguments.push_back(std::move(argument));
     return addValue(step_.getArgument(i), -1, 0, static_cast<int>(i));
@@ -169,8 +168,7 @@ private:
     output.name = graph::resultName(step_, i).str();
     output.role = graph::resultRole(step_, i);
     output.value = index_.at(value);
-    if (std::optional<graph::MessageEnd> end = graph::sentTo(step_, i))
-      output.layout = std::move(end->layout);
+    output.layout = graph::receiverLayout(step_, i);
     output.isSentForward = graph::sentWhen(step_, i) == graph::Passed::Forward;
     if (std::optional<unsigned> argument = graph::aliasOf(step_, i)) {
       output.argument = static_cast<int>(*argument);

@@ -87,6 +87,33 @@ TEST_CASE("each stage is a unit, then a program of its rank that takes the plann
   CHECK(rank == 3);
 }
 
+TEST_CASE("every chunk knows which dims of what it receives run over samples") {
+  const ModelFile file(zooCases()[0]);
+  CompileOptions options = optionsOf(file.path(), zooCases()[0], {.ranks = 4});
+  options.stages = 2;
+  options.schedule = "interleaved";
+  options.accumulate = 2;
+  options.mesh = *Mesh::parse("dp=2");
+  options.pin = "dp";
+  Compilation c(std::move(options));
+  Status status = compileTo(c, "planned");
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+  std::vector<int> messages; // by stage
+  for (Unit &unit : c.units) {
+    messages.push_back(0);
+    mlir::func::FuncOp step = graph::stepOf(*unit.module);
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      if (graph::receivedWhen(step, i) == graph::Passed::Forward &&
+          !graph::staticShapeOf(step.getArgument(i)).empty()) {
+        CHECK(graph::dimsOf(step, i).samples == std::vector<int>{0});
+        ++messages.back();
+      }
+  }
+  CHECK(messages[0] > 0); // from the last stage
+  CHECK(messages[1] > 0);
+}
+
 TEST_CASE("both ends of a message have one layout on every mesh of a stage") {
   const ModelFile file(bundledCases()[1]);
   const char *mesh = GENERATE("x=2", "x=2,y=2", "x=4");
