@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicted beside published: training runs that others measured, priced with their own configuration as pins.
 
-    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N] [--only TEXT] [--jobs N] [--cluster A100=FILE] [--csv OUT.csv]
+    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N] [--only TEXT] [--jobs N] [--limit SECONDS] [--cluster A100=FILE] [--csv OUT.csv]
 
 A file has a header and a row per run, of one of three forms, which FORMS tells apart by a column:
 
@@ -9,13 +9,15 @@ A file has a header and a row per run, of one of three forms, which FORMS tells 
   # GPUs         GPTs on A100s, as the simulator vTrain publishes them
   global_batch   runs of named models, with layouts, precision and recomputation
 
-Each run is priced as it was published: model, batch and micro-batches, mesh, storage (replicated, ZeRO-1 or FSDP), recomputation, fused or
+Each run is priced as it was published: model, batch and micro-batches, stages and chunks, mesh, storage (replicated, ZeRO-1 or FSDP), recomputation, fused or
 unfused attention, and card. Fused attention has the speed of a library, as the cluster gives it, also where Cleave would run a kernel of its own
 (--own-attention: as Cleave runs it). Runs that cannot be priced are counted by reason. Memory is unlimited.
 
 Predicted seconds are those of the plan's simulated step (`step_seconds`), in which communication overlaps with computation; "exposed" is the
-share of it in which no kernel runs. Per file and over all: mean, geometric mean, spread and range of the ratio predicted/published, the rank
-correlation (Spearman) of seconds per sample within each model, and the ratio by tensor-, context- and data-parallel size and micro-batch.
+share of it in which no kernel runs on rank 0. Of a pipeline, "schedule alone" is its makespan if no message made another one wait, without the
+update. Stages are cut where the compiler cuts them, not into equal numbers of layers. Per file and over all: mean, geometric mean, spread and range of
+the ratio predicted/published, the rank correlation (Spearman) of seconds per sample within each model (and release), and the ratio by stages, chunks per
+stage, tensor-, context- and data-parallel size and micro-batch.
 """
 import argparse
 import collections
@@ -61,6 +63,7 @@ class Run:
     fused: bool = True      # attention in one kernel
     adapters: int = 0       # network adapters of 8 devices; 0: as the cluster has
     note: str = ""
+    release: str = ""       # of the framework
 
     def recipe(self):
         """The recipe for layouts."""
@@ -113,7 +116,7 @@ def sized(row):
     sizes = [item for name in ("hidden", "layers", "heads", "ffn", "vocab") for item in (f"--{name}", row[name])]
     return Run(model=row["model"], zoo=["llama3-8b", *sizes] if llama else ["gpt3", *sizes, "--context", row["seq"]], gpu=row["gpu"],
                dtype=row["dtype"], seq=number["seq"], batch=number["gbs"], micro=number["mbs"], seconds=float(row["iter_s"]), tp=number["tp"],
-               dp=number["dp"], pp=number["pp"], vpp=leading(row["vpp"]), storage="fsdp" if llama else "dp", recompute=row["recompute"], fused=llama, note=row["note"])
+               dp=number["dp"], pp=number["pp"], vpp=leading(row["vpp"]), storage="fsdp" if llama else "dp", recompute=row["recompute"], fused=llama, note=row["note"], release=row["source"])
 
 
 def vtrain(row):
@@ -138,7 +141,7 @@ def named(row):
     step = row["step_ms"] or 0
     return Run(model=row["model"], zoo=[name, *(["--layers", cut[1]] if cut else [])] if name else [], gpu=row["gpu_type"],
                dtype=row["precision"].lower(), seq=seq, batch=batch, micro=whole(row["mbs"]), seconds=float(step) * 1e-3, dp=dp, storage=storage,
-               recompute=row["recompute"], note=f"{row['kind']} {row['note']}", **number)
+               recompute=row["recompute"], note=f"{row['kind']} {row['note']}", release=row["release"], **number)
 
 
 FORMS = {"ffn": sized, "# GPUs": vtrain, "global_batch": named}
@@ -196,8 +199,18 @@ def interpolate(points, size):
     return y + (y1 - y) * math.log(size / x) / math.log(x1 / x)
 
 
+UNITS = {"min": 60, "s": 1, "ms": 1e-3, "us": 1e-6}
+
+
+def schedule_of(plan, options):
+    """The seconds of the stages' parts in their order, of which no message makes another wait, and the share of them in which stages are idle."""
+    text = subprocess.run([options.bin / "cleave-dump", "--schedule", plan], check=True, capture_output=True, text=True).stdout
+    found = re.search(r"^makespan (.*?), .* bubble <?([\d.]+) %", text, re.MULTILINE)
+    return sum(float(number) * UNITS[unit] for number, unit in re.findall(r"([\d.]+) (\w+)", found[1])), float(found[2]) / 100
+
+
 def predict(run, options):
-    """The seconds of a step and those of its computation, or the compiler's message."""
+    """The seconds of a step, those of its computation, and schedule_of, or the compiler's message."""
     recipe, share = recomputation_of(run)
     found = price(run, recipe, options)
     if isinstance(found, str) or not share:
@@ -206,23 +219,28 @@ def predict(run, options):
     return full if isinstance(full, str) else [less + share * (more - less) for less, more in zip(found, full)]
 
 
+def compile_command(run, recompute, folder, options):
+    return [options.bin / "cleave-compile", folder / "model.onnx", "-q", "--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw",
+            "--set", f"batch={run.micro * run.dp},seq={run.seq}", "--accumulate", str(run.micro_batches()), "--dtype", DTYPES[run.dtype],
+            "--cluster", folder / "cluster.json", "--ranks", str(run.ranks()), "--mesh", run.mesh(), *run.stages(),
+            "--pin", f"{run.recipe()},{recompute}", *([] if run.fused else ["--decompose-attention"]), "--memory", "100000GiB", "-o", folder / "plan"]
+
+
 def price(run, recompute, options):
     """The same of the plan with this recipe for recomputation."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         write_cluster(run, options, folder / "cluster.json")
         subprocess.run([options.bin / "cleave-zoo", *run.zoo, "-o", folder / "model.onnx"], check=True, stdout=subprocess.DEVNULL)
-        result = subprocess.run(
-            [options.bin / "cleave-compile", folder / "model.onnx", "-q", "--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw",
-             "--set", f"batch={run.micro * run.dp},seq={run.seq}", "--accumulate", str(run.micro_batches()),
-             "--dtype", DTYPES[run.dtype], "--cluster", folder / "cluster.json", "--ranks", str(run.ranks()), "--mesh", run.mesh(), *run.stages(),
-             "--pin", f"{run.recipe()},{recompute}", *([] if run.fused else ["--decompose-attention"]), "--memory", "100000GiB", "-o", folder / "plan"],
-            capture_output=True, text=True)
+        try:
+            result = subprocess.run(compile_command(run, recompute, folder, options), capture_output=True, text=True, timeout=options.limit)
+        except subprocess.TimeoutExpired:
+            return f"left out: planning takes more than {options.limit:.0f} s"
         if result.returncode:
             return (result.stdout + result.stderr).strip().splitlines()[-1]
         dump = subprocess.run([options.bin / "cleave-dump", folder / "plan", "--json"], check=True, capture_output=True, text=True)
         predicted = json.loads(dump.stdout)["predicted"]
-        return predicted["step_seconds"], predicted["compute_seconds"]
+        return predicted["step_seconds"], predicted["compute_seconds"], *(schedule_of(folder / "plan", options) if run.pp > 1 else (0, 0))
 
 
 def ranks_of(values):
@@ -245,16 +263,18 @@ def spearman(rows):
 @dataclasses.dataclass
 class Priced:
     run: Run
-    predicted: float # seconds
-    exposed: float   # share of them without a kernel
+    predicted: float    # seconds
+    exposed: float      # share of them without a kernel
+    schedule: float = 0 # of a pipeline: seconds if messages did not wait for each other, without the update
+    bubble: float = 0   # share of them in which stages are idle
 
     @property
     def ratio(self):
         return self.predicted / self.run.seconds
 
 
-def geometric_mean(rows):
-    return math.exp(sum(math.log(row.ratio) for row in rows) / len(rows))
+def geometric_mean(rows, ratio=lambda row: row.ratio):
+    return math.exp(sum(math.log(ratio(row)) for row in rows) / len(rows))
 
 
 def grouped(rows, key):
@@ -276,13 +296,16 @@ def summarize(title, rows):
                       "micro-batch": lambda row: row.run.micro}.items():
         groups = grouped(rows, key)
         print(f"  by {name}:", ", ".join(f"{size}: {geometric_mean(group):.3f} ({len(group)})" for size, group in groups.items()))
-    models = {name: group for name, group in grouped(rows, lambda row: (row.run.model, row.run.seq)).items() if len(group) > 2}
+    if staged := [row for row in rows if row.schedule]:
+        alone = geometric_mean(staged, lambda row: row.schedule / row.run.seconds)
+        print(f"  with pipelines: {geometric_mean(staged):.3f} ({len(staged)}), their schedules alone {alone:.3f}")
+    models = {name: group for name, group in grouped(rows, lambda row: (row.run.model, row.run.seq, row.run.release)).items() if len(group) > 2}
     found = {name: spearman(group) for name, group in models.items()}
     weights = sum(len(models[name]) for name, rho in found.items() if not math.isnan(rho))
     if weights:
         mean = sum(rho * len(models[name]) for name, rho in found.items() if not math.isnan(rho)) / weights
-        print(f"  rank correlation within a model: mean {mean:.3f};", ", ".join(f"{name} {rho:.2f} ({len(models[(name, seq)])})"
-                                                                              for (name, seq), rho in found.items()))
+        print(f"  rank correlation within a model: mean {mean:.3f};", ", ".join(f"{key[0]} {rho:.2f} ({len(models[key])})"
+                                                                              for key, rho in found.items()))
 
 
 def report(path, options):
@@ -305,10 +328,11 @@ def report(path, options):
             if isinstance(predicted, str):
                 print(name, predicted, flush=True)
                 continue
-            seconds, computing = predicted
-            rows.append(Priced(run, seconds, 1 - computing / seconds))
+            seconds, computing, schedule, bubble = predicted
+            rows.append(Priced(run, seconds, 1 - computing / seconds, schedule, bubble))
+            stages = f" (schedule alone {schedule:7.3f} s, {schedule / run.seconds:.3f}; bubble {100 * bubble:.0f} %)" if schedule else ""
             print(f"{name} published {run.seconds:7.3f} s, predicted {seconds:7.3f} s, exposed {100 * rows[-1].exposed:3.0f} %, "
-                  f"ratio {rows[-1].ratio:.3f}", flush=True)
+                  f"ratio {rows[-1].ratio:.3f}{stages}", flush=True)
     summarize(str(path), rows)
     return rows
 
@@ -316,11 +340,12 @@ def report(path, options):
 def write_csv(path, rows):
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["model", "gpu", "seq", "mesh", "batch", "micro", "recipe", "recompute", "published_s", "predicted_s", "exposed", "ratio"])
+        writer.writerow(["model", "gpu", "seq", "mesh", "batch", "micro", "recipe", "recompute", "published_s", "predicted_s", "exposed", "ratio",
+                         "pp", "vpp", "schedule_s", "bubble"])
         for row in rows:
             run = row.run
             writer.writerow([run.model, run.gpu, run.seq, run.mesh(), run.batch, run.micro, run.recipe(), run.recompute, run.seconds, f"{row.predicted:.6g}",
-                             f"{row.exposed:.4f}", f"{row.ratio:.4f}"])
+                             f"{row.exposed:.4f}", f"{row.ratio:.4f}", run.pp, run.vpp, f"{row.schedule:.6g}", f"{row.bubble:.4f}"])
 
 
 def main():
@@ -329,6 +354,7 @@ def main():
     parser.add_argument("--every", type=int, default=1, help="price only every Nth run that can be priced")
     parser.add_argument("--only", default="", help="price only runs whose model and card contain this text")
     parser.add_argument("--jobs", type=int, default=1, help="runs that are priced at a time")
+    parser.add_argument("--limit", type=float, metavar="SECONDS", help="leave out runs that take longer to plan")
     parser.add_argument("--own-attention", action="store_true", help="price attention in the kernels that Cleave would run")
     parser.add_argument("--csv", type=pathlib.Path, help="also write a row per priced run")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
