@@ -40,17 +40,18 @@ int64_t receiverOf(mlir::func::FuncOp step, unsigned i);
 int64_t receivingChunk(mlir::func::FuncOp step, unsigned i);
 int64_t sendingChunk(mlir::func::FuncOp step, unsigned i);
 
-// What an earlier stage has decided or knows of a message, or of an argument that both read.
+// Attributes for facts about a message, or about an argument that two stages store, which an
+// earlier stage knows or has decided.
 inline constexpr llvm::StringLiteral kLayout = "graph.layout";
 inline constexpr llvm::StringLiteral kSamples = "graph.samples";
 inline constexpr llvm::StringLiteral kPositions = "graph.positions";
 
-// What the dims of a message run over.
+// The dims of a message that run over samples and over positions.
 struct MessageDims {
   std::vector<int> samples, positions;
   bool operator==(const MessageDims &) const = default;
 };
-// Puts them on received argument i; empty if nobody has.
+// Puts them on received argument i; empty if they are not set.
 void setDims(mlir::func::FuncOp step, unsigned i, const MessageDims &dims);
 MessageDims dimsOf(mlir::func::FuncOp step, unsigned i);
 

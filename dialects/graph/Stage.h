@@ -25,14 +25,14 @@ std::optional<Stage> stageOf(mlir::func::FuncOp step);
 void setStage(mlir::ModuleOp module, const Stage &stage);
 bool isStage(mlir::func::FuncOp step);
 
-// What a stage does with a micro-batch in one of its chunks.
+// The work of a stage on a micro-batch in one of its chunks.
 enum class Action {
   ReceiveForward,
   Forward,
   SendForward,
   ReceiveBackward,
-  Recompute, // what the forward part did and the backward part needs again
-  Backward,  // with Weights: what the chunk before needs
+  Recompute, // repetitions of forward ops for the backward part
+  Backward,  // with Weights: the gradients that the chunk before needs
   SendBackward,
   Weights, // the rest of the backward pass: gradients of parameters
 };

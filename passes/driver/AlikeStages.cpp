@@ -61,7 +61,7 @@ bool areAlike(ModuleOp a, ModuleOp b) {
 
 // -- decisions of another stage -------------------------------------------------------------------
 
-// Replaces the names of ops and arguments of one model by those of another one.
+// Replaces the names of ops and arguments of one model by the names of another one.
 static void rename(planner::Plan &plan, const planner::StepModel &from,
                    const planner::StepModel &to) {
   std::map<std::string, std::string> names;

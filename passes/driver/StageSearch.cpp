@@ -209,8 +209,8 @@ private:
     return Tried{Tried::Planned, seconds, secondsText(seconds)};
   }
 
-  // Keeps the reason why nothing fits. Other failures than that are those of the user's options
-  // only if no number of stages is possible.
+  // Keeps the reason why nothing fits. Other failures are errors in the user's options only
+  // if no number of stages is possible.
   Result<Tried> failed(const Compilation &next, const Status &status) {
     const bool isTooLarge = status.kind() == StatusKind::Infeasible;
     if (!next.module() || (!isTooLarge && status.kind() != StatusKind::UserError))

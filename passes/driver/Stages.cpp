@@ -136,10 +136,16 @@ static Status splitEvaluation(Compilation &c, ModuleOp evaluation, ArrayRef<int6
   return Status::ok();
 }
 
+// Whether the user asks for all of the forward pass to be computed again.
+static bool recomputesAll(const CompileOptions &options) {
+  const Result<planner::Pins> pins = planner::Pins::parse(options.pin);
+  return pins && pins->recompute() == planner::Recompute::Full; // errors are those of planning
+}
+
 Status splitStages(Compilation &c) {
   CLEAVE_TRY_ASSIGN(const pipelines::Order order, orderOf(c.options).withContext("--schedule"));
   CLEAVE_TRY_ASSIGN(const stage::Actions actions,
-                    stage::actionsOf(order).withContext("--schedule"));
+                    stage::actionsOf(order, recomputesAll(c.options)).withContext("--schedule"));
   DiagnosticText diagnostics(*c.context);
   auto modules = stage::splitIntoStages(c.module(), actions.placement);
   if (failed(modules))
@@ -170,7 +176,7 @@ static void addStage(const plan::Plan &stage, plan::Plan &all) {
       *all.add_decisions() = decision;
 }
 
-// The steps or the evaluations of all stages.
+// The steps, or the evaluations, of all stages.
 static SmallVector<func::FuncOp> stagesOf(Compilation &c, plan::Program::Kind kind) {
   SmallVector<func::FuncOp> stages;
   for (Unit &unit : c.units)
@@ -179,8 +185,8 @@ static SmallVector<func::FuncOp> stagesOf(Compilation &c, plan::Program::Kind ki
   return stages;
 }
 
-// What the dims of results that `stage` sends forward run over, told to the stages that receive
-// them. Returns those that did not know it.
+// Tells the receivers of what `stage` sends forward which dims run over samples and over positions.
+// Returns the stages that did not know it.
 static Result<std::vector<int64_t>> tellDims(ArrayRef<func::FuncOp> stages, int64_t stage) {
   func::FuncOp step = stages[static_cast<size_t>(stage)];
   DiagnosticText diagnostics(*step.getContext());

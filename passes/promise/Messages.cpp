@@ -1,4 +1,4 @@
-// What the stages of a pipeline promise each other behind `partitioned`.
+// The promises between the stages of a pipeline after `partitioned`.
 //
 //  M1  For every sent result the stage that it names has a received argument of the same name, and
 //      vice versa; both name the same time and each other.

@@ -22,7 +22,7 @@ mlir::LogicalResult checkTrain(mlir::ModuleOp module);
 mlir::LogicalResult checkPrimitive(mlir::ModuleOp module);
 mlir::LogicalResult checkPlanned(mlir::ModuleOp module);
 mlir::LogicalResult checkPartitioned(mlir::ModuleOp module);
-// Of the partitioned steps of all stages of a pipeline, in order, together.
+// Checks the partitioned steps of all stages of a pipeline, in order, against each other.
 mlir::LogicalResult checkMessages(llvm::ArrayRef<mlir::func::FuncOp> stages);
 mlir::LogicalResult checkScheduled(mlir::ModuleOp module);
 mlir::LogicalResult checkProgram(mlir::ModuleOp module);

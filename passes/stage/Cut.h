@@ -25,9 +25,9 @@ using IsHeld = llvm::function_ref<bool(llvm::StringRef argument, int64_t chunk)>
 
 // The same for an evaluation beside a training step that is cut into `chunks`: each op is in the
 // first chunk, not before its operands, whose stage holds the parameters and other stored values
-// that it reads. Values of stored values alone are passed, too, where no stage holds all of them.
-// What no stage holds counts as held by all. Fails with a diagnostic at an op that reads arguments
-// that no single stage holds.
+// that it reads. Values of stored values alone are passed, too, where no stage holds all of them. A
+// value that no stage holds counts as held by all. Fails with a diagnostic at an op that reads
+// arguments that no single stage holds.
 mlir::LogicalResult cutAlong(mlir::func::FuncOp step, int64_t chunks, IsHeld isHeld);
 
 } // namespace cleave::stage

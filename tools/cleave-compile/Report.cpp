@@ -52,15 +52,18 @@ static void printRemarks(const std::vector<driver::Remark> &remarks, Shown shown
               << "; -v prints all\n";
 }
 
-// Prints the planner's result if no plan file is written.
-static void printDecision(const planner::Plan &plan) {
+// Prints the planner's result if no plan file is written. Of several stages, that of the slowest
+// one, without the time in which it waits for others.
+static void printDecision(const planner::Plan &plan, int64_t stages) {
   if (plan.ops.empty())
     return;
   for (const planner::TriedMesh &mesh : plan.meshesTried)
     std::cerr << "mesh: " << planner::text(mesh) << "\n";
-  std::cerr << "plan: mesh " << plan.mesh.str() << ", " << secondsText(plan.seconds)
-            << " per step, at least " << secondsText(plan.boundSeconds) << " on any plan: gap "
-            << percentText(plan.gap) << "; " << bytesText(plan.peakBytes)
+  std::cerr << (stages > 1 ? "plan of the slowest stage: mesh " : "plan: mesh ") << plan.mesh.str()
+            << ", " << secondsText(plan.seconds)
+            << (stages > 1 ? " of work per step, at least " : " per step, at least ")
+            << secondsText(plan.boundSeconds) << " on any plan: gap " << percentText(plan.gap)
+            << "; " << bytesText(plan.peakBytes)
             << (plan.budget.isLimited() ? " of " + bytesText(plan.budget.bytes()) : "")
             << " per rank\n";
 }
@@ -88,7 +91,7 @@ void compile::printReport(const driver::Compilation &compilation, bool succeeded
       std::cerr << "phase " << time.phase << ": " << secondsText(time.seconds) << " (CPU "
                 << secondsText(time.cpuSeconds) << ")\n";
   if (succeeded && !wrotePlan) {
-    printDecision(compilation.decided);
+    printDecision(compilation.decided, compilation.options.stages);
     printVariants(compilation.variants);
   }
   if (!wrotePlan)

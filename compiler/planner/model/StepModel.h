@@ -129,8 +129,8 @@ struct Argument {
   std::string parameter;               // of an optimizer state: the name of its parameter
   int value = 0;                       // the value that it is
   int output = -1;                     // the output that replaces it in the next step, or -1
-  // Of a message, or of what an earlier stage reads, too, if that stage is planned: its layout, and
-  // the dims that run over samples and over positions.
+  // The layout that an earlier stage has decided on, if the argument is a message or if both store
+  // it; and the dims of a message that run over samples and over positions.
   std::optional<Sharding> layout = std::nullopt;
   std::vector<int> samples = {}, positions = {};
 };
@@ -143,7 +143,7 @@ struct Output {
   int argument = -1;          // the argument that it replaces in the next step, or -1
   int64_t copies = 0;         // per step, of the value to the place of the result
   bool isSentForward = false; // the forward part passes it to the next stage of a pipeline
-  // Of a message, if the stage that receives it is planned: the layout in which it expects it.
+  // The layout in which the stage that receives the message expects it, if that stage is planned.
   std::optional<Sharding> layout = std::nullopt;
 };
 
