@@ -136,16 +136,10 @@ static Status splitEvaluation(Compilation &c, ModuleOp evaluation, ArrayRef<int6
   return Status::ok();
 }
 
-// Whether the user asks for all of the forward pass to be computed again.
-static bool recomputesAll(const CompileOptions &options) {
-  const Result<planner::Pins> pins = planner::Pins::parse(options.pin);
-  return pins && pins->recompute() == planner::Recompute::Full; // errors are those of planning
-}
-
 Status splitStages(Compilation &c) {
   CLEAVE_TRY_ASSIGN(const pipelines::Order order, orderOf(c.options).withContext("--schedule"));
   CLEAVE_TRY_ASSIGN(const stage::Actions actions,
-                    stage::actionsOf(order, recomputesAll(c.options)).withContext("--schedule"));
+                    stage::actionsOf(order).withContext("--schedule"));
   DiagnosticText diagnostics(*c.context);
   auto modules = stage::splitIntoStages(c.module(), actions.placement);
   if (failed(modules))

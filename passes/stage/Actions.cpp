@@ -159,27 +159,15 @@ static Status checkRecomputes(const pipelines::Order &order) {
   return Status::ok();
 }
 
-static bool hasRecompute(const pipelines::Order &order) {
-  auto isRecompute = [](const pipelines::Action &action) { return action.kind == Kind::Recompute; };
-  for (const std::vector<pipelines::Task> &tasks : order.tasks)
-    for (const pipelines::Task &task : tasks)
-      if (std::ranges::any_of(task.actions(), isRecompute))
-        return true;
-  return false;
-}
-
-Result<Actions> actionsOf(const pipelines::Order &order, bool recomputes) {
+Result<Actions> actionsOf(const pipelines::Order &order) {
   if (order.pipelines() != 1)
     return Status::userError("the schedule runs ", order.pipelines(),
                              " pipelines, which needs as many copies of the model; expected one "
                              "that runs one pipeline, such as 1f1b");
   CLEAVE_TRY(checkRecomputes(order));
-  pipelines::StageCosts seconds{
-      .forward = 1, .inputGradient = 1, .weightGradient = 1, .recompute = 1};
-  if (recomputes && !hasRecompute(order))
-    seconds.inputGradient += seconds.recompute;
   pipelines::Costs costs;
-  costs.stages.assign(order.rankOf.size(), seconds);
+  costs.stages.assign(order.rankOf.size(),
+                      {.forward = 1, .inputGradient = 1, .weightGradient = 1, .recompute = 1});
   CLEAVE_TRY_ASSIGN(const pipelines::Evaluation evaluation, evaluate(order, costs));
   return Lister(order, evaluation).run();
 }

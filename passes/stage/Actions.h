@@ -27,9 +27,8 @@ Result<pipelines::Order> orderOf(const std::string &schedule, int64_t stages, in
 // The tasks of the order and the messages between stages. The actions of a task run one after the
 // other. All stages pass messages in the order of one list, by the time at which sender and
 // receiver can pass them if every part takes 1 second and a full backward part 2, so that no stage
-// waits forever, even if a sender waits for its receiver. `recomputes`: backward parts repeat the
-// forward part and take 1 second more, unless the order has tasks for that. A user error if the
-// order cannot end, has several pipelines, or recomputes some but not all micro-batches of a chunk.
-Result<Actions> actionsOf(const pipelines::Order &order, bool recomputes = false);
+// waits forever, even if a sender waits for its receiver. A user error if the order cannot end, has
+// several pipelines, or recomputes some but not all micro-batches of a chunk.
+Result<Actions> actionsOf(const pipelines::Order &order);
 
 } // namespace cleave::stage

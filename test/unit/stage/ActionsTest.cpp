@@ -100,14 +100,12 @@ TEST_CASE("no stage waits forever, for any schedule, number of stages and micro-
         if (!order) // not defined for these numbers
           continue;
         INFO(schedule << ", " << stages << " stages, " << microBatches << " micro-batches");
-        for (const bool recomputes : {false, true}) {
-          Result<Actions> found = actionsOf(*order, recomputes);
-          REQUIRE(found.status().message() == "");
-          CHECK(endsWithRendezvous(*found));
-          ++count;
-        }
+        Result<Actions> found = actionsOf(*order);
+        REQUIRE(found.status().message() == "");
+        CHECK(endsWithRendezvous(*found));
+        ++count;
       }
-  CHECK(count > 600);
+  CHECK(count > 300);
 }
 
 TEST_CASE("a chunk receives before it computes, and sends after it") {
