@@ -122,8 +122,9 @@ TEST_CASE("buffers that fill the arena at every instant are placed without loss"
 
 TEST_CASE("offsets have the alignment that all sizes have, also where the arena is tightened") {
   std::mt19937 random(11);
-  int tightened = 0;
-  for (int round = 0; round < 100; ++round) {
+  // Placements that take more than the peak were searched for between two sizes.
+  for (int round = 0, tightened = 0; tightened < 2; ++round) {
+    REQUIRE(round < 100);
     const int64_t alignment = kAlignment << (random() % 4);
     std::vector<Lifetime> lives;
     for (int i = 0; i < 60; ++i) {
@@ -132,9 +133,8 @@ TEST_CASE("offsets have the alignment that all sizes have, also where the arena 
                        first + static_cast<int64_t>(random() % 30)});
     }
     const Placement placement = placeBuffers(lives);
-    tightened += placement.bytes > placement.peak;
+    tightened += alignment > kAlignment && placement.bytes > placement.peak;
     for (int64_t offset : placement.offsets)
       REQUIRE(offset % alignment == 0);
   }
-  CHECK(tightened > 10); // these were searched for between two sizes
 }
