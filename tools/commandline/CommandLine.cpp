@@ -2,6 +2,7 @@
 
 #include "runtime/base/Terminal.h"
 
+#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -45,10 +46,26 @@ bool wantsWaits() {
   return checks && std::string_view(checks) == "wait";
 }
 
+// The message with `\xNN` in place of control characters, which a terminal would obey: a message
+// may quote a broken file.
+static std::string withoutControls(const std::string &message) {
+  std::string text;
+  for (const char c : message) {
+    if (!std::iscntrl(static_cast<unsigned char>(c)) || c == '\n' || c == '\t') {
+      text += c;
+      continue;
+    }
+    char code[5];
+    std::snprintf(code, sizeof code, "\\x%02x", static_cast<unsigned char>(c));
+    text += code;
+  }
+  return text;
+}
+
 int fail(const std::string &tool, const std::string &message, int exitCode) {
   std::fflush(stdout);
   const std::string head = styled(tool + ": error:", Style::Error, Stream::Error);
-  std::fprintf(stderr, "%s %s\n", head.c_str(), message.c_str());
+  std::fprintf(stderr, "%s %s\n", head.c_str(), withoutControls(message).c_str());
   return exitCode;
 }
 

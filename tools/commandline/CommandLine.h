@@ -40,7 +40,7 @@ CLI::Validator nonNegative();
 bool wantsChecks();
 bool wantsWaits();
 
-// Prints `TOOL: error: MESSAGE` to stderr and returns the exit code.
+// Prints `TOOL: error: MESSAGE` to stderr, control characters as `\xNN`, and returns the exit code.
 int fail(const std::string &tool, const std::string &message, int exitCode);
 int fail(const std::string &tool, const Status &status);
 

@@ -13,6 +13,8 @@
 namespace cleave::pipelines {
 namespace {
 
+constexpr size_t kShown = 40; // characters of a cell that is not one, in messages
+
 // Calls visit(part) for the parts between separators, until one fails.
 template <typename Visit> Status eachPart(std::string_view text, char separator, Visit visit) {
   for (size_t begin = 0; begin <= text.size();) {
@@ -119,8 +121,8 @@ private:
                                      "communication");
     const std::optional<Instruction> instruction = parseCell(text);
     if (!instruction)
-      return Status::userError("found '", text, "'; expected a stage, an action and a micro-batch ",
-                               "such as 2F0");
+      return Status::userError("found '", text.substr(0, kShown), text.size() > kShown ? "…" : "",
+                               "'; expected a stage, an action and a micro-batch ", "such as 2F0");
     if (!instruction->task && format_ == CsvFormat::Tasks)
       return Status::userError("found the communication '", text,
                                "'; expected only F, B, I, W and pairs of them");
