@@ -41,9 +41,9 @@ Status checkStages(const CompileOptions &options) {
   if (options.chunks < 0)
     return Status::userError("--chunks: found ", options.chunks, ", expected a number above 0");
   if (options.schedule == "auto" && options.chunks > 0)
-    return Status::userError(
-        "--chunks: --schedule auto chooses it; name a schedule, or leave one of "
-        "both out");
+    return Status::userError("--chunks ", options.chunks,
+                             ": --schedule auto chooses the chunks of "
+                             "a stage; leave --chunks out, or name a schedule");
   if (options.stages < 1)
     return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
   if (!options.train)
@@ -100,10 +100,9 @@ static Result<pipelines::Order> readOrder(const CompileOptions &options) {
 }
 
 static Result<pipelines::Order> orderOf(const CompileOptions &options) {
-  return StringRef(options.schedule).ends_with(".csv")
-             ? readOrder(options)
-             : stage::orderOf(scheduleOf(options), options.stages, options.chunks,
-                              options.accumulate);
+  if (StringRef(options.schedule).ends_with(".csv"))
+    return readOrder(options);
+  return stage::orderOf(scheduleOf(options), options.stages, options.chunks, options.accumulate);
 }
 
 Result<int64_t> chunksOf(const CompileOptions &options) {
@@ -154,8 +153,8 @@ Status splitStages(Compilation &c) {
   return evaluation ? splitEvaluation(c, *evaluation, actions.placement) : Status::ok();
 }
 
-// Adds what was decided on a stage. The seconds and the bound are those of the slowest stage, the
-// work is that of all.
+// Adds the decisions on a stage. The seconds and the bound are taken from the slowest stage; FLOPs
+// are summed over all stages.
 static void addStage(const plan::Plan &stage, plan::Plan &all) {
   plan::Prediction &sum = *all.mutable_predicted();
   const plan::Prediction before = sum;
@@ -213,8 +212,9 @@ static Result<std::vector<int64_t>> tellDims(ArrayRef<func::FuncOp> stages, int6
   return told;
 }
 
-// Finds what the dims of messages run over, from the inputs of the model on. A stage of several
-// chunks knows it of what a later chunk sends only when it knows it of what this chunk receives.
+// Finds the dims of messages that run over samples and over positions, beginning at the inputs of
+// the model. A stage is read again when another one tells it the dims of a message, because a later
+// chunk of it may pass them on.
 static Status findDims(ArrayRef<func::FuncOp> stages) {
   const auto count = static_cast<int64_t>(stages.size());
   std::vector<bool> isToRead(stages.size(), true);
@@ -229,8 +229,8 @@ static Status findDims(ArrayRef<func::FuncOp> stages) {
   return Status::ok();
 }
 
-// Tells the stages after `stage` which layouts the plan of its step, which is `model`, has for the
-// messages between it and them, and for the arguments that they store, too.
+// Tells the stages after `stage` the layouts that its plan has for messages between it and them,
+// and for arguments that they also store. `model`: of its step.
 static void tellLaterStages(ArrayRef<func::FuncOp> stages, int64_t stage,
                             const planner::StepModel &model, const planner::Decisions &plan) {
   func::FuncOp step = stages[static_cast<size_t>(stage)];

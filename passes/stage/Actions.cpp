@@ -18,10 +18,18 @@ using pipelines::Kind;
 
 Result<pipelines::Order> orderOf(const std::string &schedule, int64_t stages, int64_t chunks,
                                  int64_t microBatches) {
-  if (chunks == 0)
-    for (const pipelines::Schedule &each : pipelines::schedules())
-      if (schedule == each.name)
-        chunks = std::min<int64_t>(each.mostPerRank, 2);
+  for (const pipelines::Schedule &each : pipelines::schedules()) {
+    if (schedule != each.name)
+      continue;
+    if (chunks == 0)
+      chunks = std::min<int64_t>(each.mostPerRank, 2);
+    if (chunks < each.leastPerRank || chunks > each.mostPerRank)
+      return Status::userError(schedule, ": found ", chunks, " chunks per stage; expected ",
+                               each.leastPerRank,
+                               each.mostPerRank > each.leastPerRank ? " or more" : "",
+                               "; leave --chunks out, or choose a schedule of several, such as "
+                               "interleaved");
+  }
   return pipelines::orderOf(schedule, {.ranks = static_cast<uint32_t>(stages),
                                        .stagesPerRank = static_cast<uint32_t>(chunks),
                                        .microBatches = static_cast<uint32_t>(microBatches)});

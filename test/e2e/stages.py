@@ -158,10 +158,10 @@ class Stages(fixture.Plans):
         plans = [self.compile(name, model, *options, "--stages", 2, "--schedule", name, ranks=2) for name in ("1f1b", "gpipe")]
         self.assertEqual(*(self.numbers(plan, samples) for plan in plans))
         drawings = [cleave.must("cleave-dump", plan, "--schedule").out for plan in plans]
-        self.assertRegex(drawings[0], r"rank 1  \.*F0[- .]*B0[- .]*F1")
-        self.assertRegex(drawings[1], r"rank 1  \.*F0[- .]*F1[- .]*F2[- .]*B0")
-        self.assertIn("in flight on ranks: 2 1", drawings[0])
-        self.assertIn("in flight on ranks: 3 3", drawings[1])
+        self.assertRegex(drawings[0], r"stage 1  \.*F0[- .]*B0[- .]*F1")
+        self.assertRegex(drawings[1], r"stage 1  \.*F0[- .]*F1[- .]*F2[- .]*B0")
+        self.assertIn("in flight on stages: 2 1", drawings[0])
+        self.assertIn("in flight on stages: 3 3", drawings[1])
 
     def csv(self, text):
         path = self.folder / f"order{len(list(self.folder.glob('order*')))}.csv"
@@ -182,7 +182,7 @@ class Stages(fixture.Plans):
         model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
         plans = [self.plan(f"again{i}", model, [*options, *more], i) for i, more in ((1, []), (2, ["--pin", "full-recompute", "--schedule", "pre-recompute"]))]
         self.assertEqual(*(self.numbers(plan, samples, steps=3) for plan in plans))
-        self.assertRegex(cleave.must("cleave-dump", plans[1], "--schedule").out, r"rank 0  .*F2.*R1.*B1")
+        self.assertRegex(cleave.must("cleave-dump", plans[1], "--schedule").out, r"stage 0  .*F2.*R1.*B1")
 
     def test_orders_of_a_file_train_what_one_rank_trains(self):
         model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
@@ -226,9 +226,10 @@ class Stages(fixture.Plans):
                             (("--mesh x=4", "the mesh of one stage"), ["--stages", 2, "--ranks", 4, "--mesh", "x=4"]),
                             (("--what-if",), ["--stages", 2, "--ranks", 2, "--what-if"]),
                             (("'fastest'", "interleaved"), ["--stages", 2, "--ranks", 2, "--schedule", "fastest"]),
-                            (("1f1b", "2 stages per rank"), ["--stages", 2, "--ranks", 2, "--chunks", 2]),
+                            (("1f1b", "2 chunks per stage", "--chunks"), ["--stages", 2, "--ranks", 2, "--chunks", 2]),
                             (("orders 2 micro-batches on 2 stages", "--accumulate"), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1\n")]),
                             (("0F1 is missing",), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("0F0,0B0\n1F0,1B1\n")]),
+                            (("line 1, cell 1", r"\x1b[31m", "2F0"), ["--stages", 2, "--ranks", 2, "--schedule", self.csv("\x1b[31m" + "x" * 9000)]),
                             (("no.csv",), ["--stages", 2, "--ranks", 2, "--schedule", "no.csv"]),
                             (("--ranks least",), ["--stages", "auto", "--ranks", "least"]),
                             (("--stages", "'many'", "auto"), ["--stages", "many"]),
@@ -236,7 +237,10 @@ class Stages(fixture.Plans):
                             (("--chunks", "--stages"), ["--chunks", 2]),
                             (("--chunks", "--schedule auto"), ["--stages", 2, "--ranks", 2, "--schedule", "auto", "--chunks", 2]),
                             (("cannot be cut into 500 chunks",), ["--stages", 500, "--ranks", 500])):
-            self.refuses(cleave.tool("cleave-compile", model, *options, *more, "-o", plan), *words)
+            answer = cleave.tool("cleave-compile", model, *options, *more, "-o", plan)
+            self.refuses(answer, *words)
+            self.assertNotIn("\x1b", answer.err)
+            self.assertLess(len(answer.err), 1000)
             self.assertFalse(plan.exists())
         self.refuses(cleave.tool("cleave-compile", model, "--stages", 2, "--ranks", 2, "-o", plan), "--train")
         model, _, options = write("llama2-7b", MODELS["llama2-7b"], self.folder, 4)

@@ -11,6 +11,8 @@ namespace cleave::dump {
 
 namespace {
 
+constexpr size_t kColumns = 110;
+
 // The work of a segment that is a part of a micro-batch.
 struct Part {
   pipelines::Kind kind = pipelines::Kind::Forward;
@@ -135,7 +137,7 @@ Result<std::string> scheduleView(const plan::Plan &plan) {
   return concat(
       "Forward (F), recompute (R) and backward parts (B, or I and W) of the micro-batches; "
       "update and sums of gradients are left out.\n",
-      draw(order, evaluation));
+      draw(order, evaluation, kColumns, "stage"));
 }
 
 } // namespace cleave::dump

@@ -13,8 +13,8 @@ constexpr double kMostColumns = 20'000; // of a whole drawing
 
 class Drawing {
 public:
-  Drawing(const Order &order, const Evaluation &evaluation)
-      : order_(order), evaluation_(evaluation),
+  Drawing(const Order &order, const Evaluation &evaluation, std::string_view row)
+      : order_(order), evaluation_(evaluation), row_(row),
         isStageClear_(order.rankOf.size() == order.ranks()) {}
 
   std::string text(size_t width) {
@@ -40,7 +40,7 @@ private:
   size_t columnOf(double seconds) const {
     return static_cast<size_t>(std::llround(seconds * scale_));
   }
-  static std::string label(uint32_t rank) { return concat("rank ", rank, "  "); }
+  std::string label(uint32_t rank) const { return concat(row_, ' ', rank, "  "); }
 
   static std::string line(std::string text, size_t labelWidth, const std::string &row) {
     text.resize(labelWidth, ' ');
@@ -88,9 +88,10 @@ private:
   }
 
   std::string summary() const {
-    std::string text = concat("makespan ", secondsText(end()), ", longest rank ",
-                              secondsText(evaluation_.longestRank), ", bubble ",
-                              percentText(evaluation_.bubbleFraction), "; in flight on ranks:");
+    std::string text =
+        concat("makespan ", secondsText(end()), ", longest ", row_, ' ',
+               secondsText(evaluation_.longestRank), ", bubble ",
+               percentText(evaluation_.bubbleFraction), "; in flight on ", row_, "s:");
     for (uint32_t inFlight : evaluation_.inFlightOfRank)
       text += concat(' ', inFlight);
     return text + '\n';
@@ -98,14 +99,16 @@ private:
 
   const Order &order_;
   const Evaluation &evaluation_;
+  const std::string_view row_;
   const bool isStageClear_; // from the rank: there is one stage on each
   double scale_ = 0;        // columns per second
 };
 
 } // namespace
 
-std::string draw(const Order &order, const Evaluation &evaluation, size_t width) {
-  return Drawing(order, evaluation).text(width);
+std::string draw(const Order &order, const Evaluation &evaluation, size_t width,
+                 std::string_view row) {
+  return Drawing(order, evaluation, row).text(width);
 }
 
 } // namespace cleave::pipelines
