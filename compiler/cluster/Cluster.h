@@ -113,8 +113,8 @@ struct Cluster {
 };
 
 // The view of `ranks` ranks: the memory of a CPU is divided among them, and so are its cores if
-// there are fewer. A view stays as it is, as that of some of its ranks. A user error if the cluster
-// has fewer devices.
+// there are fewer. A view is returned unchanged: it also describes some of its ranks. A user error
+// if the cluster has fewer devices.
 Result<Cluster> forRanks(const Cluster &cluster, int64_t ranks);
 
 // The JSON form. Messages of errors begin with the place, such as `/levels/0/links`.

@@ -51,7 +51,7 @@ struct MessageDims {
   std::vector<int> samples, positions;
   bool operator==(const MessageDims &) const = default;
 };
-// Puts them on received argument i; empty if they are not set.
+// Sets them on received argument i. dimsOf() returns empty lists if they are not set.
 void setDims(mlir::func::FuncOp step, unsigned i, const MessageDims &dims);
 MessageDims dimsOf(mlir::func::FuncOp step, unsigned i);
 

@@ -35,8 +35,8 @@ int64_t endOf(const std::vector<Lifetime> &lifetimes, const std::vector<int64_t>
 
 } // namespace
 
-// The alignment that all sizes have, at most a page. The search may place buffers at the end of an
-// arena, which therefore has it, too.
+// The largest power of two, at most a page, that divides all sizes. The search may place buffers at
+// the end of an arena, so the size of the arena must be a multiple of it.
 static int64_t commonAlignment(const std::vector<Lifetime> &lifetimes) {
   int64_t alignment = 4096;
   for (const Lifetime &life : lifetimes)

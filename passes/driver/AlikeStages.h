@@ -1,5 +1,5 @@
-// AlikeStages: stages of a pipeline that differ in nothing but names, such as those of equal
-// layers. A plan of one serves them all, which is much faster than a search for each.
+// AlikeStages: stages of a pipeline that differ only in names, as stages of equal layers do. A plan
+// of one serves all of them, which is much faster than a search for each.
 #pragma once
 
 #include "passes/driver/DecideStep.h"
@@ -12,10 +12,10 @@ namespace cleave::driver {
 // sum.
 bool areAlike(mlir::ModuleOp a, mlir::ModuleOp b);
 
-// Decides on the step of `module`, which is alike the one that `like` was decided on, with other
-// micro-batches in flight. Takes the fastest plan that keeps everything if that fits, else the
-// decisions of `like`; nothing if these do not fit either. `options` are those of decideStep, with
-// the mesh of `like`.
+// Decides on the step of `module`, which areAlike() finds equal to the step of `like` and which may
+// have other micro-batches in flight. Takes the fastest plan that keeps everything if that fits,
+// else the decisions of `like`; nothing if these do not fit either. `options`: as for decideStep,
+// with the mesh of `like`.
 Result<std::optional<Decided>> decideAlike(mlir::ModuleOp module, const Decided &like,
                                            const cluster::Cluster &cluster,
                                            planner::PlannerOptions options);

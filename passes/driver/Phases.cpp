@@ -309,7 +309,7 @@ static Status raiseBudget(Compilation &c, int64_t training) {
 static Status scheduled(Compilation &c) {
   if (c.options.stages > 1)
     addStageAxis(c);
-  SmallVector<func::FuncOp> stages, evaluations; // the first stage is that of the module
+  SmallVector<func::FuncOp> stages, evaluations; // the module has the first stage
   for (Unit &unit : llvm::drop_begin(c.units))
     (unit.kind == plan::Program::EVALUATION ? evaluations : stages)
         .push_back(graph::stepOf(*unit.module));

@@ -53,7 +53,7 @@ static uint64_t sentBytes(const plan::Program &program, const plan::Instruction 
   return bytes;
 }
 
-// Raises the FLOPs and sent bytes to those of this program.
+// Raises the FLOPs and the sent bytes to the values of this program if these are larger.
 static void addWork(const plan::Program &program, plan::Prediction &predicted) {
   double flops = 0;
   uint64_t sent = 0;

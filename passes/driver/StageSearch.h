@@ -10,9 +10,10 @@ namespace cleave::driver {
 // Whether the options leave a number open that chooseStages() chooses.
 bool leavesStagesOpen(const CompileOptions &options);
 
-// The seconds that every order of `microBatches` micro-batches takes at least on `stages` stages,
-// each on ranks of its own. `seconds`: of the forward and backward part of one micro-batch, summed
-// over the stages. Holds for each division of the work among the stages:
+// The least seconds in which any order can run `microBatches` micro-batches on `stages` stages that
+// share no ranks, with one chunk per stage and full backward parts. `seconds`: of the forward and
+// backward part of one micro-batch, summed over the stages. Holds for each division of the work
+// among the stages:
 //
 //   Stage s is busy for M w_s. It cannot begin before the first micro-batch has passed the stages
 //   before it, whose backward parts of the last micro-batch come after its own:

@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  // Once the ops have chunks.
+  // Called when the ops have chunks.
   void addTransfers() {
     repeatOfParameters();
     for (Operation *op : ops_)
@@ -102,8 +102,9 @@ private:
     });
   }
 
-  // Gives the op the first chunk that it can be in. If there is none, the ops on stored values that
-  // it reads get chunks, too, so that their results are passed. Returns whether that succeeded.
+  // Gives the op the first chunk that it can be in. If there is none, also gives chunks to the ops
+  // on stored values that it reads, so that their results are passed. Returns whether that
+  // succeeded.
   bool place(Operation *op, int64_t chunks, IsHeld isHeld) {
     auto tryChunks = [&] {
       int64_t chunk = 0;

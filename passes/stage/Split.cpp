@@ -288,7 +288,7 @@ private:
   llvm::DenseSet<Operation *> repeated_;
   std::vector<llvm::DenseSet<Operation *>> needed_; // by stage
   std::vector<std::set<unsigned>> results_;         // by stage: results of the whole step
-  bool trains_; // or is an evaluation, which is done when its micro-batch is
+  bool trains_; // false: an evaluation, which runs one micro-batch
   std::set<std::pair<int64_t, unsigned>> arguments_; // (stage, argument of the whole step)
   llvm::DenseSet<std::pair<int64_t, Value>> received_;
   std::vector<Message> messages_;

@@ -131,7 +131,7 @@ static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("--timing", options.timing, "print the time of every phase")->group("Inspection");
 }
 
-// A number above 0 that is the value of `option`; `other`: the word that it accepts, too.
+// A number above 0 that is the value of `option`. `other`: a word that is accepted instead.
 static Status readNumber(const std::string &option, const std::string &text, const char *other,
                          int64_t &number) {
   const char *end = text.data() + text.size();

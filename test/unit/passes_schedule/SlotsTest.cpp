@@ -23,10 +23,38 @@ TEST_CASE("a micro-batch takes the lowest free slot until its last action") {
   CHECK(schedule::slotsOf({}).empty());
 }
 
-TEST_CASE("every slot has its own buffers, but for those that outlive micro-batches") {
+// A module with one program.
+struct Program {
   MLIRContext context;
-  context.loadDialect<program::ProgramDialect>();
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+  OwningOpRef<ModuleOp> module;
+  program::ProgramOp op;
+
+  explicit Program(const std::string &text) {
+    context.loadDialect<program::ProgramDialect>();
+    module = parseSourceString<ModuleOp>(text, &context);
+    REQUIRE(module);
+    op = *module->getOps<program::ProgramOp>().begin();
+  }
+
+  std::vector<std::string> segments() {
+    std::vector<std::string> names;
+    for (auto segment : op.getBody().front().getOps<program::SegmentOp>())
+      names.push_back(segment.getName().str());
+    return names;
+  }
+
+  // By buffer: its first and last instruction.
+  std::vector<std::pair<int64_t, int64_t>> lives() {
+    schedule::setLifetimes(op);
+    std::vector<std::pair<int64_t, int64_t>> lives;
+    for (auto buffer : op.getBody().front().getOps<program::BufferOp>())
+      lives.emplace_back(buffer.getFirst(), buffer.getLast());
+    return lives;
+  }
+};
+
+TEST_CASE("every slot has its own buffers, but for those that outlive micro-batches") {
+  Program program(R"(
     program.program schedule [0, 0, 1, 0, 2, 0, 3, 0] {
       %sum = program.buffer gradient "sum" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
       %saved = program.buffer activation "saved" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
@@ -42,25 +70,16 @@ TEST_CASE("every slot has its own buffers, but for those that outlive micro-batc
       program.segment "update" {
         program.copy %sum to %sum
       }
-    })",
-                                                             &context);
-  REQUIRE(module);
-  program::ProgramOp program = *module->getOps<program::ProgramOp>().begin();
-  schedule::addSlots(program, kTwoInFlight);
-  std::vector<std::string> names;
-  for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
-    names.push_back(segment.getName().str());
-  CHECK(names ==
+    })");
+  schedule::addSlots(program.op, kTwoInFlight);
+  CHECK(program.segments() ==
         std::vector<std::string>{"begin", "forward", "forward", "backward", "backward", "update"});
-  CHECK(std::vector<int64_t>(program.getSchedule()) ==
+  CHECK(std::vector<int64_t>(program.op.getSchedule()) ==
         std::vector<int64_t>{0, 0, 1, 0, 2, 1, 3, 0, 1, 2, 4, 1, 3, 2, 5, 0});
-  schedule::setLifetimes(program);
-  std::vector<std::pair<int64_t, int64_t>> lives; // of the sum and of both slots' saved values
-  for (auto buffer : program.getBody().front().getOps<program::BufferOp>())
-    lives.emplace_back(buffer.getFirst(), buffer.getLast());
-  // Instructions: 0 fills the sum, 1 and 2 are forward, 3 and 4 backward, 5 updates. While a value
-  // of one slot is live, both parts of the other slot run.
-  CHECK(lives == std::vector<std::pair<int64_t, int64_t>>{{0, 5}, {1, 4}, {1, 4}});
+  // Of the sum and of both slots' saved values. Instructions: 0 fills the sum, 1 and 2 are forward,
+  // 3 and 4 backward, 5 updates. While a value of one slot is live, both parts of the other slot
+  // run.
+  CHECK(program.lives() == std::vector<std::pair<int64_t, int64_t>>{{0, 5}, {1, 4}, {1, 4}});
 }
 
 // Two chunks: F0 F1 of chunk 0, F0 of chunk 1, then chunk 1 back, then chunk 0.
@@ -72,9 +91,7 @@ static const std::vector<ScheduledAction> kTwoChunks = {
 // The number of segments by name, in a program of two chunks in which the forward part of chunk 1
 // reads `read`.
 static std::map<std::string, int> slotsOfTwoChunks(const std::string &read) {
-  MLIRContext context;
-  context.loadDialect<program::ProgramDialect>();
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+  Program program(R"(
     program.program schedule [0, 0, 1, 0, 2, 0, 3, 0] {
       %first = program.buffer activation "first" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
       %second = program.buffer activation "second" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
@@ -82,7 +99,8 @@ static std::map<std::string, int> slotsOfTwoChunks(const std::string &read) {
         program.fill %first with 1.0
       }
       program.segment "forward 1" {
-        program.copy )" + read + R"( to %second
+        program.copy )" +
+                  read + R"( to %second
       }
       program.segment "backward 1" {
         program.copy %second to %second
@@ -90,15 +108,12 @@ static std::map<std::string, int> slotsOfTwoChunks(const std::string &read) {
       program.segment "backward" {
         program.copy %first to %first
       }
-    })",
-                                                             &context);
-  REQUIRE(module);
-  program::ProgramOp program = *module->getOps<program::ProgramOp>().begin();
-  schedule::addSlots(program, kTwoChunks);
+    })");
+  schedule::addSlots(program.op, kTwoChunks);
   std::map<std::string, int> count;
-  for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
-    ++count[segment.getName().str()];
-  CHECK(program.getSchedule().size() == 2 * kTwoChunks.size());
+  for (const std::string &name : program.segments())
+    ++count[name];
+  CHECK(program.op.getSchedule().size() == 2 * kTwoChunks.size());
   return count;
 }
 
@@ -113,10 +128,8 @@ TEST_CASE("chunks have slots of their own, unless one reads what another one has
 
 TEST_CASE(
     "a buffer is live until the end of a segment behind whose read another segment reads it") {
-  MLIRContext context;
-  context.loadDialect<program::ProgramDialect>();
   // The message is sent after the weights part has read it, although its segment stands before.
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(R"(
+  Program program(R"(
     program.program schedule [0, 0, 2, 0, 1, 0] {
       %sent = program.buffer activation "sent" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
       %other = program.buffer activation "other" tensor<16xf32> at 0 bytes 64 live 0 to 0 {tensor = -1 : i64}
@@ -130,11 +143,6 @@ TEST_CASE(
         program.copy %sent to %sent
         program.fill %other with 1.0
       }
-    })",
-                                                             &context);
-  REQUIRE(module);
-  program::ProgramOp program = *module->getOps<program::ProgramOp>().begin();
-  schedule::setLifetimes(program);
-  auto sent = *program.getBody().front().getOps<program::BufferOp>().begin();
-  CHECK(std::pair(sent.getFirst(), sent.getLast()) == std::pair<uint64_t, uint64_t>(0, 3));
+    })");
+  CHECK(program.lives()[0] == std::pair<int64_t, int64_t>(0, 3));
 }
