@@ -13,9 +13,16 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <map>
+
 using namespace mlir;
 
 namespace cleave::artifact {
+
+static bool usesSpace(program::ProgramOp program, Space space) {
+  return llvm::any_of(program.getBody().front().getOps<program::BufferOp>(),
+                      [&](program::BufferOp buffer) { return buffer.getSpace() == space; });
+}
 
 namespace {
 
@@ -109,8 +116,7 @@ private:
       out_->mutable_ranks()->Assign(ranks->begin(), ranks->end());
     out_->set_no_padding(program.getNoPadding().value_or("").str());
     CLEAVE_TRY(addKernels(program));
-    if (isComplete_)
-      addArena(*program.getArena());
+    addArenas(program);
     for (Operation &op : program.getBody().front())
       if (auto buffer = dyn_cast<program::BufferOp>(op))
         addBuffer(buffer);
@@ -120,11 +126,19 @@ private:
     return Status::ok();
   }
 
-  void addArena(program::ArenaAttr arena) {
-    plan::Arena *out = out_->add_arenas();
-    out->set_space(plan::DEVICE);
-    out->set_bytes(arena.getBytes());
-    out->set_peak_bytes(arena.getPeak());
+  // Where buffers have no places yet, the arenas have no bytes.
+  void addArenas(program::ProgramOp program) {
+    arenas_.clear();
+    for (Space space : kSpaces) {
+      const program::ArenaAttr arena = program.arenaIn(space);
+      if (!arena && !usesSpace(program, space))
+        continue;
+      arenas_[space] = static_cast<uint32_t>(out_->arenas_size());
+      plan::Arena *out = out_->add_arenas();
+      out->set_space(static_cast<plan::Space>(space));
+      out->set_bytes(arena ? arena.getBytes() : 0);
+      out->set_peak_bytes(arena ? arena.getPeak() : 0);
+    }
   }
 
   void setSchedule(ArrayRef<int64_t> schedule) {
@@ -140,6 +154,7 @@ private:
     plan::Buffer *out = out_->add_buffers();
     auto type = cast<RankedTensorType>(buffer.getType());
     out->set_name(buffer.getName().str());
+    out->set_arena(arenas_[buffer.getSpace()]);
     out->set_offset(buffer.getOffset());
     out->set_bytes(buffer.getBytes());
     out->set_dtype(dtypeOf(type.getElementType()));
@@ -334,6 +349,7 @@ private:
   bool isComplete_;
   plan::Program *out_ = nullptr; // the current program; its buffers and kernels by their numbers
   llvm::DenseMap<Value, uint32_t> buffers_;
+  std::map<Space, uint32_t> arenas_; // of the program
   llvm::DenseMap<Attribute, uint32_t> kernels_;
 };
 

@@ -18,8 +18,8 @@ namespace cleave::artifact {
 Result<plan::Plan> exportPlan(mlir::ModuleOp module, const std::string &device,
                               std::vector<plan::Module> modules);
 
-// Exports a module from the phase `scheduled` on without arenas and compiled kernels, in order to
-// predict the seconds of its instructions. Offsets of buffers have no meaning.
+// Exports a module from the phase `scheduled` on without sizes of arenas and compiled kernels, in
+// order to predict the seconds of its instructions. Offsets of buffers have no meaning.
 Result<plan::Plan> exportOutline(mlir::ModuleOp module);
 
 } // namespace cleave::artifact

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/base/Collective.h"
+#include "runtime/base/Space.h"
 #include "runtime/base/Status.h"
 
 #include <cstdint>
@@ -102,9 +103,13 @@ struct Cluster {
   Curve memoryEfficiency;          // over the bytes of one kernel
   double launchSeconds = 0;        // of one kernel
   Link hostLink;                   // between a device and its host
-  std::vector<Level> levels;       // from the innermost outwards, at least one
-  bool isView = false;             // of some ranks of a CPU (forRanks)
+  // Between a device and a file of its rank; by default a common SSD.
+  Link fileLink = {.latencySeconds = 1e-4, .bytesPerSecond = 2e9};
+  std::vector<Level> levels; // from the innermost outwards, at least one
+  bool isView = false;       // of some ranks of a CPU (forRanks)
 
+  // The link between device memory and another space.
+  const Link &linkTo(Space space) const { return space == Space::File ? fileLink : hostLink; }
   // Bytes of one device that a plan may use.
   int64_t usableBytes() const { return deviceBytes - reservedBytes; }
   // The entry of an element type (`f32`, …); types without an entry use that of f32.

@@ -269,6 +269,8 @@ Cluster readCluster(const json &root, Status &status) {
   bandwidth.refuseOthers();
   cluster.launchSeconds = reader.number("launch_seconds", 0, false);
   cluster.hostLink = readLink(reader.object("host_link"));
+  if (reader.has("file_link"))
+    cluster.fileLink = readLink(reader.object("file_link"));
   for (size_t k = 0; const json &level : reader.list("levels"))
     cluster.levels.push_back(readLevel(level, concat("/levels/", k++), status));
   if (status && cluster.levels.empty())
@@ -354,6 +356,7 @@ std::string toJson(const Cluster &cluster) {
                         {"efficiency", curveToJson(cluster.memoryEfficiency)}}},
                       {"launch_seconds", cluster.launchSeconds},
                       {"host_link", linkToJson(cluster.hostLink)},
+                      {"file_link", linkToJson(cluster.fileLink)},
                       {"levels", levels}};
   if (!cluster.target.empty())
     root["target"] = cluster.target;

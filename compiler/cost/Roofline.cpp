@@ -113,4 +113,9 @@ double copySeconds(const cluster::Cluster &cluster, double bytes) {
   return kernelSeconds(cluster, {.bytes = 2 * bytes, .isProduct = false});
 }
 
+double awaySeconds(const cluster::Cluster &cluster, Space space, double bytes) {
+  const cluster::Link &link = cluster.linkTo(space);
+  return link.latencySeconds + bytes / link.bytesPerSecond;
+}
+
 } // namespace cleave::cost

@@ -84,4 +84,8 @@ double fillSeconds(const cluster::Cluster &cluster, double bytes);
 // Seconds to copy `bytes` within one device's memory, by one kernel.
 double copySeconds(const cluster::Cluster &cluster, double bytes);
 
+// Seconds of copying `bytes` between device memory and another space: the latency and the bytes of
+// its link.
+double awaySeconds(const cluster::Cluster &cluster, Space space, double bytes);
+
 } // namespace cleave::cost

@@ -50,6 +50,8 @@ static FailureOr<Role> parseRole(AsmParser &parser) {
   return parseName<Role>(parser, roles);
 }
 
+static FailureOr<Space> parseSpace(AsmParser &parser) { return parseName<Space>(parser, kSpaces); }
+
 } // namespace cleave::program
 
 #define GET_TYPEDEF_CLASSES
@@ -84,7 +86,16 @@ bool isForGpus(Operation *op) {
   return device && device.getValue() == "cuda";
 }
 
-int64_t bufferAlignmentOf(Operation *op) { return bufferAlignment(isForGpus(op)); }
+bool isHostTransfer(Operation *instruction) {
+  auto spaceOf = [](Value buffer) { return buffer.getDefiningOp<BufferOp>().getSpace(); };
+  if (auto copy = dyn_cast<CopyOp>(instruction))
+    return spaceOf(copy.getFrom()) != spaceOf(copy.getTo());
+  return instruction->hasTrait<HostTransfer>();
+}
+
+int64_t bufferAlignmentOf(Operation *op, Space space) {
+  return space == Space::File ? kFileAlignment : bufferAlignment(isForGpus(op));
+}
 
 using Effects = SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
 
@@ -176,6 +187,18 @@ LogicalResult KernelOp::verify() {
   return success();
 }
 
+ArenaAttr ProgramOp::arenaIn(Space space) {
+  return space == Space::Device ? getArenaAttr()
+         : space == Space::Host ? getHostAttr()
+                                : getFileAttr();
+}
+
+void ProgramOp::setArenaIn(Space space, ArenaAttr arena) {
+  space == Space::Device ? setArenaAttr(arena)
+  : space == Space::Host ? setHostAttr(arena)
+                         : setFileAttr(arena);
+}
+
 LogicalResult ProgramOp::verify() {
   int64_t segments = 0;
   for (Operation &op : getBody().front())
@@ -186,14 +209,15 @@ LogicalResult ProgramOp::verify() {
   for (size_t i = 0; i < schedule.size(); i += 2)
     if (schedule[i] < 0 || schedule[i] >= segments)
       return emitOpError() << "schedules segment " << schedule[i] << " of " << segments;
-  for (auto buffer : getBody().front().getOps<BufferOp>())
-    if (auto arena = getArena();
-        arena && static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > arena->getBytes()) {
-      auto diag = buffer.emitOpError()
-                  << "ends beyond the arena of " << arena->getBytes() << " bytes";
+  for (auto buffer : getBody().front().getOps<BufferOp>()) {
+    const ArenaAttr arena = arenaIn(buffer.getSpace());
+    const int64_t bytes = arena ? arena.getBytes() : 0;
+    if (getArena() && static_cast<int64_t>(buffer.getOffset() + buffer.getBytes()) > bytes) {
+      auto diag = buffer.emitOpError() << "ends beyond the arena of " << bytes << " bytes";
       diag.attachNote(getLoc()) << "the arena is declared here";
       return diag;
     }
+  }
   return success();
 }
 

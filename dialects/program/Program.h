@@ -5,6 +5,7 @@
 
 #include "runtime/base/Collective.h"
 #include "runtime/base/Role.h"
+#include "runtime/base/Space.h"
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -22,6 +23,7 @@ namespace cleave::program {
 
 using cleave::CollectiveKind;
 using cleave::Role;
+using cleave::Space;
 
 // The instruction exchanges buffers with other ranks.
 template <typename Op> class Communicates : public mlir::OpTrait::TraitBase<Op, Communicates> {};
@@ -46,8 +48,15 @@ namespace cleave::program {
 inline constexpr llvm::StringLiteral kDevice = "program.device";
 // Whether the program of the module that holds `op` is for GPUs.
 bool isForGpus(mlir::Operation *op);
-// Bytes at whose multiples the buffers of that program begin.
-int64_t bufferAlignmentOf(mlir::Operation *op);
+// Bytes at whose multiples the buffers of that program in a space begin.
+int64_t bufferAlignmentOf(mlir::Operation *op, Space space = Space::Device);
+
+// Whether an instruction copies between the memories of host and device.
+bool isHostTransfer(mlir::Operation *instruction);
+
+// The attribute of a buffer in device memory that is to be in another space while nothing accesses
+// it for long: that space.
+inline constexpr llvm::StringLiteral kAway = "away";
 
 // Elements between neighbours along each dim of a dense row-major tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);

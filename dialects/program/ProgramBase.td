@@ -84,6 +84,11 @@ def Program_RoleAttr : Program_TableAttr<"Role", "role"> {
   let description = "Example: `#program<role input>`.";
 }
 
+def Program_SpaceAttr : Program_TableAttr<"Space", "space"> {
+  let summary = "where a buffer lies (runtime/base/Space.h)";
+  let description = "Example: `#program<space host>`.";
+}
+
 def Program_Kind : I32EnumAttr<"Kind", "what a program computes (numbers of program.proto)",
     [I32EnumAttrCase<"Step", 0, "step">, I32EnumAttrCase<"Evaluation", 1, "evaluation">]> {
   let cppNamespace = "::cleave::program";

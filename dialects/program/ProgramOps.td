@@ -87,7 +87,8 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
   let summary = "A program and the ranks that run it: arena, buffers, segments and their schedule";
   let description = [{
     `kind` says what it computes, `ranks` which ranks run it, in ascending order; without them, all
-    do. Without an `arena`, the buffers have no places yet. `schedule` is the order of execution, a
+    do. `arena` is that of device memory, `host` and `file` those of the other spaces, if buffers are there.
+    Without an `arena`, the buffers have no places yet. `schedule` is the order of execution, a
     flat list of pairs: the index of a program.segment, and the slot, the index of the micro-batch.
     Programs of one rank use the same memory: they have the same persistent buffers (parameters,
     states, constants, hyperparameters, coordinates) at the same offsets.
@@ -96,7 +97,7 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
 
     (C1) `schedule` has an even number of entries.
     (C2) Each segment of it is the index of a program.segment in the body.
-    (C3) Each program.buffer of the body ends within the arena, if there is one.
+    (C3) Each program.buffer of the body ends within the arena of its space, if it is placed.
 
     ```mlir
     program.program arena <64 bytes, peak 64> schedule [0, 0, 0, 1] {
@@ -107,22 +108,30 @@ def Program_ProgramOp : Program_Op<"program", [NoTerminator, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins OptionalAttr<Program_ArenaAttr>:$arena, DenseI64ArrayAttr:$schedule,
+  let arguments = (ins OptionalAttr<Program_ArenaAttr>:$arena,
+                       OptionalAttr<Program_ArenaAttr>:$host,
+                       OptionalAttr<Program_ArenaAttr>:$file, DenseI64ArrayAttr:$schedule,
                        DefaultValuedAttr<Program_KindAttr, "::cleave::program::Kind::Step">:$kind,
                        OptionalAttr<DenseI64ArrayAttr>:$ranks,
                        OptionalAttr<StrAttr>:$no_padding);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    (`arena` $arena^)? `schedule` $schedule (`of` $kind^)? (`ranks` $ranks^)? attr-dict-with-keyword $body
+    (`arena` $arena^)? (`host` $host^)? (`file` $file^)? `schedule` $schedule (`of` $kind^)?
+    (`ranks` $ranks^)? attr-dict-with-keyword $body
+  }];
+  let extraClassDeclaration = [{
+    // The arena of a space; null: there is none.
+    ArenaAttr arenaIn(::cleave::Space space);
+    void setArenaIn(::cleave::Space space, ArenaAttr arena);
   }];
   let hasVerifier = 1;
 }
 
 def Program_BufferOp : Program_Op<"buffer"> {
-  let summary = "Range of bytes of the arena";
+  let summary = "Range of bytes of an arena";
   let description = [{
-    Bytes [`offset`, `offset` + `bytes`) of the arena, for a dense tensor of `type`, this rank's
-    block. `first` and `last` are the first instruction that accesses the buffer and the last one that
+    Bytes [`offset`, `offset` + `bytes`) of the arena in `space`, for a dense tensor of `type`, this rank's
+    block. Outside of device memory only program.copy accesses it. `first` and `last` are the first instruction that accesses the buffer and the last one that
     does or that may run while an access is in flight; the instructions of all segments are numbered
     in order. `tensor` is the index of the program.tensor
     whose block this is, or -1.
@@ -133,7 +142,8 @@ def Program_BufferOp : Program_Op<"buffer"> {
   }];
   let arguments = (ins StrAttr:$name, Program_RoleAttr:$role, TypeAttr:$type, I64Attr:$offset,
                        I64Attr:$bytes, I64Attr:$first, I64Attr:$last,
-                       DefaultValuedOptionalAttr<I64Attr, "-1">:$tensor);
+                       DefaultValuedOptionalAttr<I64Attr, "-1">:$tensor,
+                       DefaultValuedAttr<Program_SpaceAttr, "::cleave::Space::Device">:$space);
   let results = (outs Program_BufferType:$result);
   let assemblyFormat = [{
     $role $name $type `at` $offset `bytes` $bytes `live` $first `to` $last attr-dict

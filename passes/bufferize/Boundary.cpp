@@ -1,6 +1,7 @@
 // The boundary of the step: arguments become buffers of logical tensors, results replace arguments
 // or become outputs and metrics.
 #include "compiler/analysis/Vocabulary.h"
+#include "dialects/graph/Away.h"
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/MicroBatches.h"
 #include "dialects/graph/Step.h"
@@ -80,6 +81,9 @@ LogicalResult StepLowering::addArguments() {
                                           step_.getArgAttr(i, "graph.source"), factsOf(step_, i));
       buffer = program_.addBuffer(name, role, graph::elementTypeOf(argument), shape, tensor);
     }
+    if (const Space space = graph::spaceOf(step_.getArgAttr(i, graph::kAway));
+        isPersistent(role) && space != Space::Device)
+      buffer->getDefiningOp<program::BufferOp>().setSpace(space);
     persistent_.insert(*buffer);
     setView(argument, View::dense(*buffer, shape));
   }

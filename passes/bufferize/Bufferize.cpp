@@ -6,6 +6,7 @@
 #include "passes/bufferize/Offsets.h"
 #include "passes/bufferize/SharedLaunches.h"
 #include "passes/bufferize/StepLowering.h"
+#include "passes/schedule/Away.h"
 #include "passes/schedule/Lifetimes.h"
 #include "passes/schedule/Slots.h"
 
@@ -19,28 +20,33 @@ namespace {
 
 using Buffers = SmallVector<program::BufferOp>;
 
-Buffers buffersOf(program::ProgramOp program) {
-  return Buffers(program.getBody().front().getOps<program::BufferOp>());
+Buffers buffersIn(program::ProgramOp program, Space space) {
+  Buffers buffers(program.getBody().front().getOps<program::BufferOp>());
+  llvm::erase_if(buffers, [&](program::BufferOp buffer) { return buffer.getSpace() != space; });
+  return buffers;
 }
 
 std::vector<Lifetime> lifetimesOf(ArrayRef<program::BufferOp> buffers) {
   std::vector<Lifetime> lifetimes;
   for (program::BufferOp buffer : buffers)
-    lifetimes.push_back(
-        {alignedTo(program::bufferAlignmentOf(buffer), static_cast<int64_t>(buffer.getBytes())),
-         static_cast<int64_t>(buffer.getFirst()), static_cast<int64_t>(buffer.getLast())});
+    lifetimes.push_back({alignedTo(program::bufferAlignmentOf(buffer, buffer.getSpace()),
+                                   static_cast<int64_t>(buffer.getBytes())),
+                         static_cast<int64_t>(buffer.getFirst()),
+                         static_cast<int64_t>(buffer.getLast())});
   return lifetimes;
 }
 
-ArenaSizes setOffsets(program::ProgramOp program, ArrayRef<program::BufferOp> buffers,
-                      const Placement &placement) {
+// Sets the offsets and the arena of buffers in a space. Programs have an arena of device memory,
+// and others as they have buffers there.
+void setOffsets(program::ProgramOp program, Space space, ArrayRef<program::BufferOp> buffers,
+                const Placement &placement) {
   for (auto [buffer, offset] : llvm::zip(buffers, placement.offsets)) {
     program::BufferOp op = buffer;
     op.setOffset(offset);
   }
-  program.setArenaAttr(
-      program::ArenaAttr::get(program.getContext(), placement.bytes, placement.peak));
-  return {placement.bytes, placement.peak};
+  if (space == Space::Device || placement.bytes > 0 || !buffers.empty())
+    program.setArenaIn(
+        space, program::ArenaAttr::get(program.getContext(), placement.bytes, placement.peak));
 }
 
 // Copies the reason against padding from the module of the step to its program.
@@ -59,9 +65,9 @@ void setRanks(ModuleOp module) {
   }
 }
 
-// The buffers of a program that are persistent, or those that are not.
-Buffers buffersOf(program::ProgramOp program, bool arePersistent) {
-  Buffers buffers = buffersOf(program);
+// The buffers of a program in a space that are persistent, or those that are not.
+Buffers buffersIn(program::ProgramOp program, Space space, bool arePersistent) {
+  Buffers buffers = buffersIn(program, space);
   llvm::erase_if(buffers, [&](program::BufferOp buffer) {
     return isPersistent(buffer.getRole()) != arePersistent;
   });
@@ -76,6 +82,7 @@ LogicalResult lower(func::FuncOp step, ProgramBuilder &builder) {
   auto module = step->getParentOfType<ModuleOp>();
   if (const auto schedule = graph::scheduleOf(module); !schedule.empty())
     schedule::addSlots(builder.program(), schedule);
+  schedule::copyAway(builder.program());
   step.erase();
   if (program::isForGpus(builder.program()))
     shareLaunches(builder.program());
@@ -83,16 +90,18 @@ LogicalResult lower(func::FuncOp step, ProgramBuilder &builder) {
   return success();
 }
 
-// Adds the persistent buffers that only `other` has to the step, after its last byte.
-void shareAdded(program::ProgramOp step, program::ProgramOp other) {
+// Adds the persistent buffers that only `other` has to the step, after the last byte of their
+// space.
+void shareAdded(program::ProgramOp step, program::ProgramOp other, Space space) {
   Operation *last = nullptr;
-  for (program::BufferOp buffer : buffersOf(step))
+  for (program::BufferOp buffer : step.getBody().front().getOps<program::BufferOp>())
     last = buffer;
-  int64_t end = step.getArena()->getBytes(), peak = step.getArena()->getPeak();
-  const size_t known = buffersOf(step, /*arePersistent=*/true).size();
-  const Buffers persistent = buffersOf(other, /*arePersistent=*/true);
+  const program::ArenaAttr arena = step.arenaIn(space);
+  int64_t end = arena ? arena.getBytes() : 0, peak = arena ? arena.getPeak() : 0;
+  const size_t known = buffersIn(step, space, /*arePersistent=*/true).size();
+  const Buffers persistent = buffersIn(other, space, /*arePersistent=*/true);
   for (program::BufferOp buffer : ArrayRef(persistent).drop_front(known)) {
-    const int64_t alignment = program::bufferAlignmentOf(buffer);
+    const int64_t alignment = program::bufferAlignmentOf(buffer, space);
     buffer.setOffset(alignedTo(alignment, end));
     OpBuilder b(step.getContext());
     last ? b.setInsertionPointAfter(last) : b.setInsertionPointToStart(&step.getBody().front());
@@ -101,23 +110,36 @@ void shareAdded(program::ProgramOp step, program::ProgramOp other) {
     end = static_cast<int64_t>(buffer.getOffset()) + bytes;
     peak += alignedTo(alignment, bytes);
   }
-  step.setArenaAttr(program::ArenaAttr::get(step.getContext(), end, peak));
-  schedule::setLifetimes(step);
+  if (arena || end > 0)
+    step.setArenaIn(space, program::ArenaAttr::get(step.getContext(), end, peak));
+}
+
+// Programs of one rank have arenas in the same spaces: one that needs none has one without bytes.
+void shareArena(program::ProgramOp from, program::ProgramOp to, Space space) {
+  if (from.arenaIn(space) && !to.arenaIn(space))
+    to.setArenaIn(space, program::ArenaAttr::get(to.getContext(), 0, 0));
 }
 
 // Places the buffers of a program that runs on the ranks of the step, whose buffers are placed.
 void placeBeside(program::ProgramOp step, program::ProgramOp program) {
-  const Buffers persistent = buffersOf(program, /*arePersistent=*/true);
-  for (auto [buffer, ofStep] : llvm::zip(persistent, buffersOf(step, /*arePersistent=*/true))) {
-    program::BufferOp own = buffer;
-    own.setOffset(ofStep.getOffset());
+  for (Space space : kSpaces) {
+    const Buffers persistent = buffersIn(program, space, /*arePersistent=*/true);
+    for (auto [buffer, ofStep] :
+         llvm::zip(persistent, buffersIn(step, space, /*arePersistent=*/true))) {
+      program::BufferOp own = buffer;
+      own.setOffset(ofStep.getOffset());
+    }
+    shareAdded(step, program, space);
+    std::vector<int64_t> offsets;
+    for (program::BufferOp buffer : persistent)
+      offsets.push_back(static_cast<int64_t>(buffer.getOffset()));
+    const Buffers own = buffersIn(program, space, /*arePersistent=*/false);
+    setOffsets(program, space, own,
+               placeAround(lifetimesOf(persistent), offsets, lifetimesOf(own)));
+    shareArena(step, program, space);
+    shareArena(program, step, space);
   }
-  shareAdded(step, program);
-  std::vector<int64_t> offsets;
-  for (program::BufferOp buffer : persistent)
-    offsets.push_back(static_cast<int64_t>(buffer.getOffset()));
-  const Buffers own = buffersOf(program, /*arePersistent=*/false);
-  setOffsets(program, own, placeAround(lifetimesOf(persistent), offsets, lifetimesOf(own)));
+  schedule::setLifetimes(step);
 }
 
 } // namespace
@@ -155,6 +177,17 @@ LogicalResult lowerPrograms(ModuleOp module, ArrayRef<func::FuncOp> stages,
   return success();
 }
 
+static ArenaSizes sizesOf(program::ProgramOp program) {
+  ArenaSizes sizes;
+  if (const program::ArenaAttr arena = program.arenaIn(Space::Device))
+    sizes = {.arena = arena.getBytes(), .peak = arena.getPeak()};
+  if (const program::ArenaAttr arena = program.arenaIn(Space::Host))
+    sizes.host = arena.getBytes();
+  if (const program::ArenaAttr arena = program.arenaIn(Space::File))
+    sizes.file = arena.getBytes();
+  return sizes;
+}
+
 std::vector<ArenaSizes> placePrograms(ModuleOp module) {
   SmallVector<program::ProgramOp> steps;
   std::vector<ArenaSizes> sizes;
@@ -164,8 +197,11 @@ std::vector<ArenaSizes> placePrograms(ModuleOp module) {
       placeBeside(steps[evaluations++], program);
       continue;
     }
-    const Buffers buffers = buffersOf(program);
-    sizes.push_back(setOffsets(program, buffers, placeBuffers(lifetimesOf(buffers))));
+    for (Space space : kSpaces) {
+      const Buffers buffers = buffersIn(program, space);
+      setOffsets(program, space, buffers, placeBuffers(lifetimesOf(buffers)));
+    }
+    sizes.push_back(sizesOf(program));
     steps.push_back(program);
   }
   return sizes;

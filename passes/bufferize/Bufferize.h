@@ -11,8 +11,10 @@ namespace cleave::bufferize {
 
 // Result of buffer placement, in bytes.
 struct ArenaSizes {
-  int64_t arena = 0; // size of the arena
-  int64_t peak = 0;  // most bytes alive at one instruction, see Placement::peak
+  int64_t arena = 0; // size of the arena in device memory
+  int64_t peak = 0;  // most bytes of it alive at one instruction, see Placement::peak
+  int64_t host = 0;  // size of the arena in host memory
+  int64_t file = 0;  // and of that in a file
 };
 
 // Replaces the (partitioned) step of the module by program.tensor, program.kernel and

@@ -16,7 +16,8 @@ namespace cleave::bufferize {
 ProgramBuilder::ProgramBuilder(ModuleOp module, ProgramTables &tables, program::Kind kind)
     : module_(module), tables_(tables), b_(module.getContext()), loc_(module.getLoc()) {
   b_.setInsertionPointToEnd(module.getBody());
-  program_ = program::ProgramOp::create(b_, loc_, program::ArenaAttr(), ArrayRef<int64_t>(), kind,
+  program_ = program::ProgramOp::create(b_, loc_, program::ArenaAttr(), program::ArenaAttr(),
+                                        program::ArenaAttr(), ArrayRef<int64_t>(), kind,
                                         DenseI64ArrayAttr(), StringAttr());
   program_.getBody().emplaceBlock();
   b_.setInsertionPoint(*module.getOps<program::ProgramOp>().begin());
@@ -70,7 +71,8 @@ Value ProgramBuilder::addBuffer(StringRef name, program::Role role, Type element
   auto buffer = program::BufferOp::create(
       b_, loc_, program::BufferType::get(b_.getContext()), b_.getStringAttr(name),
       program::RoleAttr::get(b_.getContext(), role), TypeAttr::get(type), number(0), number(bytes),
-      number(0), number(0), number(tensor));
+      number(0), number(0), number(tensor),
+      program::SpaceAttr::get(b_.getContext(), Space::Device));
   lastBuffer_ = buffer;
   return buffer.getResult();
 }

@@ -54,7 +54,21 @@ LogicalResult StepLowering::run() {
   addResults();
   chooseEarlyLoads();
   setSchedule();
+  markAway();
   return success();
+}
+
+// Marks the buffers of values that are kept elsewhere.
+void StepLowering::markAway() {
+  for (Operation *op : order_)
+    if (const Space space = graph::spaceOf(op->getAttr(graph::kAway)); space != Space::Device)
+      for (Value result : op->getResults()) {
+        auto at = views_.find(result);
+        auto buffer = at == views_.end() ? program::BufferOp()
+                                         : at->second.buffer.getDefiningOp<program::BufferOp>();
+        if (buffer && buffer.getRole() == program::Role::Activation)
+          buffer->setAttr(program::kAway, program::SpaceAttr::get(op->getContext(), space));
+      }
 }
 
 void StepLowering::addSegments() {

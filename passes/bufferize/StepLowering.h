@@ -7,6 +7,7 @@
 
 #include "compiler/analysis/ChannelsLast.h"
 #include "dialects/graph/Attention.h"
+#include "dialects/graph/Away.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Stage.h"
@@ -90,6 +91,7 @@ private:
   // -- lowering --
   void addSegments();
   void setSchedule();
+  void markAway();
   mlir::LogicalResult addArguments();
   mlir::FailureOr<mlir::Value> sharedArgument(unsigned i, mlir::Type global, mlir::ArrayAttr split);
   void addLoads();

@@ -5,6 +5,7 @@
 #include "passes/bufferize/MatmulForm.h"
 #include "passes/bufferize/Offsets.h"
 #include "passes/bufferize/StepLowering.h"
+#include "passes/schedule/Away.h"
 #include "passes/schedule/Lifetimes.h"
 
 using namespace mlir;
@@ -15,9 +16,10 @@ namespace {
 
 class StoreReader {
 public:
+  // `copyOf`: by buffer that was added the one whose values it holds.
   StoreReader(func::FuncOp step, planner::StepModel &model, ProgramBuilder &program,
-              const StepLowering &lowering)
-      : model_(model), program_(program), lowering_(lowering) {
+              const StepLowering &lowering, const llvm::DenseMap<Value, Value> &copyOf)
+      : model_(model), program_(program), lowering_(lowering), copyOf_(copyOf) {
     int values = 0;
     for (Value argument : step.getArguments())
       number_[argument] = values++;
@@ -40,6 +42,7 @@ public:
     for (Operation *op : lowering_.order().drop_back())
       readOrders(op, model_.ops[opNumber_.lookup(op)]);
     setRuns();
+    readAway();
     model_.stores.clear();
     for (auto buffer : program_.program().getBody().front().getOps<program::BufferOp>())
       readBuffer(buffer);
@@ -149,6 +152,8 @@ private:
   }
 
   void readBuffer(program::BufferOp buffer) {
+    if (buffer.getSpace() != Space::Device)
+      return;
     planner::Store store;
     store.bytes =
         alignedTo(program::bufferAlignmentOf(buffer), static_cast<int64_t>(buffer.getBytes()));
@@ -156,19 +161,46 @@ private:
                   3 * static_cast<int64_t>(buffer.getLast()) + 2};
     if (isPersistent(buffer.getRole()))
       store.span = {0, model_.instants};
-    ArrayRef<Value> tenants = lowering_.tenantsOf(buffer);
+    ArrayRef<Value> tenants = lowering_.tenantsOf(originalOf(buffer));
     if (tenants.empty())
       return readWorkspace(buffer, store);
-    // A tenant stays until the next one is computed in its place.
+    // A tenant stays until the next one is computed in its place. Of a buffer that was copied away
+    // and back, each has held only some of them.
     for (auto [i, tenant] : llvm::enumerate(tenants)) {
       planner::Store piece = store;
       piece.value = number_.lookup(tenant);
       if (i > 0)
-        piece.span.begin = movesIn(tenants[i]);
+        piece.span.begin = std::max(store.span.begin, movesIn(tenants[i]));
       if (i + 1 < tenants.size())
-        piece.span.end = movesIn(tenants[i + 1]);
-      model_.stores.push_back(piece);
+        piece.span.end = std::min(store.span.end, movesIn(tenants[i + 1]));
+      if (piece.span.begin < piece.span.end)
+        model_.stores.push_back(piece);
     }
+  }
+
+  Value originalOf(Value buffer) const {
+    auto original = copyOf_.find(buffer);
+    return original == copyOf_.end() ? buffer : original->second;
+  }
+
+  // Counts the copies of each value between spaces.
+  void readAway() {
+    int64_t position = 0;
+    for (auto segment : program_.program().getBody().front().getOps<program::SegmentOp>())
+      for (Operation &instruction : segment.getBody().front()) {
+        const int64_t instant = 3 * position++ + 1;
+        auto copy = dyn_cast<program::CopyOp>(instruction);
+        if (!copy || !program::isHostTransfer(copy))
+          continue;
+        ArrayRef<Value> tenants = lowering_.tenantsOf(originalOf(copy.getFrom()));
+        size_t at = 0;
+        while (at + 1 < tenants.size() && movesIn(tenants[at + 1]) <= instant)
+          ++at;
+        planner::Value &value = model_.values[number_.lookup(tenants[at])];
+        value.awayCopies += lowering_.runsOf(segment);
+        value.space = std::max(copy.getFrom().getDefiningOp<program::BufferOp>().getSpace(),
+                               copy.getTo().getDefiningOp<program::BufferOp>().getSpace());
+      }
   }
 
   int64_t movesIn(Value tenant) const {
@@ -198,6 +230,7 @@ private:
   planner::StepModel &model_;
   ProgramBuilder &program_;
   const StepLowering &lowering_;
+  const llvm::DenseMap<Value, Value> &copyOf_;
   llvm::DenseMap<Value, int> number_;
   llvm::DenseMap<Operation *, int> opNumber_;
   llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> positions_; // first and last
@@ -215,8 +248,9 @@ LogicalResult readStores(func::FuncOp step, planner::StepModel &model) {
   StepLowering lowering(step, program);
   if (failed(lowering.run()))
     return failure();
+  const llvm::DenseMap<Value, Value> copyOf = schedule::copyAway(program.program());
   schedule::setLifetimes(program.program());
-  StoreReader(step, model, program, lowering).run();
+  StoreReader(step, model, program, lowering, copyOf).run();
   return success();
 }
 

@@ -10,10 +10,10 @@
 
 namespace cleave::bufferize {
 
-// Sets the clock, the stores, and the ops' runs, kernels and moves of `model`, which was read from
-// `step`. On one rank, the most bytes of stores at one instant are the peak of the program's arena,
-// and kernels and moves are its instructions. Fails with a diagnostic where bufferize() does, and
-// leaves the step as it is.
+// Sets the clock, the stores, the ops' runs, kernels and moves, and the values' copies to other
+// spaces of `model`, which was read from `step`. On one rank, the most bytes of stores of a space
+// at one instant are the peak of the program's arena there, and kernels and moves are its
+// instructions. Fails with a diagnostic where bufferize() does, and leaves the step as it is.
 mlir::LogicalResult readStores(mlir::func::FuncOp step, planner::StepModel &model);
 
 } // namespace cleave::bufferize

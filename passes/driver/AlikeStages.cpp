@@ -107,7 +107,8 @@ Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
                                            const cluster::Cluster &cluster,
                                            planner::PlannerOptions options) {
   CLEAVE_TRY_ASSIGN(const planner::StepModel model, readModel(module));
-  CLEAVE_TRY_ASSIGN(const planner::ForcedFates forced, planner::forcedFates(model, options.pins));
+  CLEAVE_TRY_ASSIGN(const planner::ForcedFates forced,
+                    planner::forcedFates(model, options.pins, options.spaces));
   if (!like.plan.repetitions.empty() && !planner::isDetermined(forced)) {
     options.whenTooLarge = planner::WhenTooLarge::Stop;
     Result<Decided> kept =

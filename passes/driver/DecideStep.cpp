@@ -37,6 +37,9 @@ constexpr double kCloseGap = 0.02;
 // Plans within a budget are not searched if the smallest program that was seen takes so many times
 // as much: layouts that are split more finely save less.
 constexpr int64_t kHopeless = 2;
+// Layouts for other spaces are also those that are best within so many times the budget, or half as
+// many, and so on.
+constexpr int64_t kMostTimes = 8;
 // With a gap below this neither layouts and fates that are chosen one after the other nor plans
 // that keep everything are searched.
 constexpr double kGoodGap = 0.05;
@@ -65,15 +68,18 @@ public:
 private:
   Result<Decided> decide() {
     CLEAVE_TRY_ASSIGN(model_, readModel(module_));
-    CLEAVE_TRY_ASSIGN(forced_, planner::forcedFates(model_, options_.pins));
+    CLEAVE_TRY_ASSIGN(forced_, planner::forcedFates(model_, options_.pins, options_.spaces));
+    CLEAVE_TRY(realiseForced());
     const planner::Fates kept = planner::fatesOf(model_, *forced_);
-    if (planner::isDetermined(*forced_))
+    if (planner::isDetermined(*forced_) && !options_.spaces.any())
       return planWith(kept, within(options_.whenTooLarge));
     Result<Decided> free = planWith(kept, within(WhenTooLarge::Stop));
     CLEAVE_TRY(unlessInfeasible(free.status()));
     if (free || !options_.budget.isLimited())
       return free;
     budget_ = options_.budget.bytes();
+    if (options_.spaces.any())
+      return useSpaces(kept);
     CLEAVE_TRY_ASSIGN(std::vector<planner::JointMesh> meshes,
                       planner::jointMeshes(model_, cluster_, options_, *forced_));
     if (meshes.empty())
@@ -87,6 +93,74 @@ private:
                ? shardThenRepeat(kept)
                : planInLessMemory(kept, meshes);
   }
+
+  // Where there are other spaces: what the pins determine becomes part of the step that all plans
+  // begin with.
+  Status realiseForced() {
+    if (!options_.spaces.any())
+      return Status::ok();
+    const bool isDetermined = planner::isDetermined(*forced_);
+    planner::Fates fates = planner::fatesOf(model_, *forced_);
+    if (!isDetermined) { // rules on single ops stay rules
+      fates = planner::keepAll(model_);
+      fates.away = forced_->away;
+      fates.arguments = forced_->arguments;
+    }
+    CLEAVE_TRY_ASSIGN(Decided realised, realiseFates(module_, model_, fates));
+    realised_ = std::move(realised.module);
+    module_ = *realised_;
+    model_ = std::move(realised.model);
+    if (isDetermined) {
+      planner::ForcedFates none(model_.ops.size());
+      none.again.assign(model_.ops.size(), false);
+      none.arguments = forced_->arguments;
+      forced_ = std::move(none);
+    }
+    return Status::ok();
+  }
+
+  // Other spaces take what does not fit. The layouts are those that are best without a limit, or
+  // with some times the budget; a plan that needs no other space may still be faster. The bound is
+  // that of plans without a limit.
+  Result<Decided> useSpaces(const planner::Fates &kept) {
+    planner::PlannerOptions unlimited = options_;
+    unlimited.budget = planner::Budget::unlimited();
+    CLEAVE_TRY_ASSIGN(Decided whole, planWith(kept, unlimited));
+    proven_ = planner::Proven{whole.plan.boundSeconds, {}};
+    mesh_ = whole.plan.mesh;
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
+    planner::Costs costs(model_, shared, *mesh_);
+    CLEAVE_TRY(searchFates(costs, whole.plan, /*isAround=*/true));
+    for (int64_t times = kMostTimes; times > 1 && !isGood(); times /= 2)
+      CLEAVE_TRY(useSpacesOn(kept, times * budget_, whole.plan.arenaBytes));
+    if (best_)
+      return finish();
+    return Status::infeasible(
+        "no choice of layouts, of what is computed again and of what is kept elsewhere was found "
+        "that fits into ",
+        bytesText(budget_), " with ", bytesText(options_.spaces.host), " of host memory and ",
+        bytesText(options_.spaces.file), " of a file");
+  }
+
+  // The same for the layouts that are best within a larger budget.
+  Status useSpacesOn(const planner::Fates &kept, int64_t larger, int64_t most) {
+    if (larger >= most)
+      return Status::ok();
+    planner::PlannerOptions options = within(WhenTooLarge::Search);
+    options.budget = larger;
+    options.cutoffSeconds = cutoff();
+    Result<Decided> base = planWith(kept, options);
+    CLEAVE_TRY(unlessInfeasible(base.status()));
+    if (!base)
+      return Status::ok();
+    mesh_ = base->plan.mesh;
+    CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
+    planner::Costs costs(model_, shared, *mesh_);
+    return searchFates(costs, base->plan, /*isAround=*/true);
+  }
+
+  // The memory within which fates are chosen.
+  planner::FateBudget within(int64_t bytes) const { return {bytes, others_}; }
 
   using WhenTooLarge = planner::WhenTooLarge;
 
@@ -278,7 +352,7 @@ private:
     int64_t target = budget_;
     for (int round = 0; base && round < kSplitRounds; ++round, target -= budget_ / kShare) {
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, base->plan, *forced_, target, options_.solve);
+          planner::chooseFates(costs, base->plan, *forced_, within(target), options_.solve);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || !chosen->isFitting)
         break;
@@ -319,7 +393,7 @@ private:
         continue;
       planner::Costs costs(model_, shared, mesh.mesh);
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, *mesh.base, *forced_, budget_, options_.solve);
+          planner::chooseFates(costs, *mesh.base, *forced_, within(budget_), options_.solve);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen)
         continue;
@@ -343,7 +417,7 @@ private:
     auto isClosed = [&] { return tooLarge && *tooLarge - fitting <= budget_ / kFine; };
     for (int round = 0; round < kRounds && !isClosed(); ++round) {
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, plan, *forced_, target, options_.solve, repetitions);
+          planner::chooseFates(costs, plan, *forced_, within(target), options_.solve, repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen)
         return Status::ok();
@@ -357,7 +431,7 @@ private:
       const bool isClose = best_ && best_->plan.gap < kCloseGap;
       if (slack >= 0 ? slack < budget_ / (isClose ? kCoarse : kFine) : !chosen->isFitting)
         break;
-      target += slack;
+      target = (slack < 0 ? std::min(target, chosen->peakBytes) : target) + slack;
       if (tooLarge && (target <= fitting || target >= *tooLarge))
         target = fitting + (*tooLarge - fitting) / 2;
     }
@@ -371,7 +445,7 @@ private:
     for (int round = 0; round < kLessRounds && best_ && target > budget_ / kLess; ++round) {
       target -= budget_ / kLess;
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, plan, *forced_, target, options_.solve, repetitions);
+          planner::chooseFates(costs, plan, *forced_, within(target), options_.solve, repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || !chosen->isFitting || plan.seconds + chosen->seconds >= best_->plan.seconds)
         break;
@@ -392,7 +466,13 @@ private:
     if (around && decided.status().kind() == StatusKind::Infeasible)
       return -budget_; // other fates may go with these layouts
     CLEAVE_TRY(decided.status());
-    const int64_t slack = budget_ - decided->plan.arenaBytes;
+    const planner::Plan &plan = decided->plan;
+    int64_t slack = budget_ - plan.arenaBytes;
+    if (!options_.spaces.hold(plan.hostBytes, plan.fileBytes)) { // placed with gaps
+      others_.host -= others_.host / kShare;
+      others_.file -= others_.file / kShare;
+      slack = std::min(slack, -budget_ / kFine);
+    }
     tried_.push_back({std::move(fates), slack, decided->plan.seconds, around != nullptr});
     if (around && slack >= 0)
       CLEAVE_TRY(keepBest(std::move(decided)));
@@ -427,15 +507,17 @@ private:
   };
 
   ModuleOp module_;
+  OwningOpRef<ModuleOp> realised_; // owns it if it is not the given one
   const cluster::Cluster &cluster_;
   const planner::PlannerOptions &options_;
   planner::StepModel model_; // of the step as it is
   std::optional<planner::ForcedFates> forced_;
-  std::optional<Mesh> mesh_;              // of plans with repetitions
-  int64_t budget_ = 0;                    // bytes of one rank, once a plan exceeded them
-  int64_t wholePeak_ = 0;                 // bytes of the fastest plan that keeps everything
-  double wholeSeconds_ = 0;               // of that plan, per step
-  std::optional<planner::Proven> proven_; // of all plans, once it is known
+  std::optional<Mesh> mesh_;                      // of plans with repetitions
+  int64_t budget_ = 0;                            // bytes of one rank, once a plan exceeded them
+  planner::OtherSpaces others_ = options_.spaces; // for what fates are chosen
+  int64_t wholePeak_ = 0;                         // bytes of the fastest plan that keeps everything
+  double wholeSeconds_ = 0;                       // of that plan, per step
+  std::optional<planner::Proven> proven_;         // of all plans, once it is known
   std::vector<Tried> tried_;
   std::optional<Decided> best_;           // the fastest plan that fits
   std::optional<planner::Plan> smallest_; // the plan with the smallest program

@@ -58,6 +58,8 @@ struct CompileOptions {
   int64_t ranks = 1;
   bool leastRanks = false; // --ranks least: the planner chooses the fewest that suffice
   std::optional<planner::Budget> memory; // of one rank; nothing: what the cluster leaves it
+  int64_t hostMemory = 0; // bytes of its host that a rank may use for values, and of its file
+  int64_t fileMemory = 0;
   bool leastMemory = false; // --memory least: the smallest budget in which a plan is found
   std::optional<Mesh> mesh; // none: the planner chooses
   std::string pin;          // recipe or file; empty: none

@@ -328,6 +328,26 @@ static Status scheduled(Compilation &c) {
   return Status::ok();
 }
 
+// What is kept in other spaces than device memory fits there.
+static Status checkSpaces(Compilation &c) {
+  for (auto [space, option, budget] :
+       {std::tuple(Space::Host, "--host-memory", c.options.hostMemory),
+        std::tuple(Space::File, "--file-memory", c.options.fileMemory)}) {
+    int64_t bytes = 0;
+    for (auto program : c.module().getOps<program::ProgramOp>())
+      if (const program::ArenaAttr arena = program.arenaIn(space))
+        bytes = std::max(bytes, arena.getBytes());
+    if (bytes > budget)
+      return Status::infeasible("what the plan keeps ",
+                                space == Space::Host ? "in host memory" : "in a file", " takes ",
+                                bytesText(bytes), " per rank, ", option, " is ", bytesText(budget));
+    if (bytes > 0)
+      c.remarks.push_back({"space", concat(bytesText(bytes), " per rank are kept ",
+                                           space == Space::Host ? "in host memory" : "in a file")});
+  }
+  return Status::ok();
+}
+
 static Status program(Compilation &c) {
   const std::vector<bufferize::ArenaSizes> steps = bufferize::placePrograms(c.module());
   schedule::setWaits(c.module());
@@ -338,6 +358,7 @@ static Status program(Compilation &c) {
   c.peaks.clear();
   for (const bufferize::ArenaSizes &step : steps)
     c.peaks.push_back(step.peak);
+  CLEAVE_TRY(checkSpaces(c));
   const planner::Budget &budget = c.decided.budget;
   const bool holdsSteps = llvm::all_of(
       steps, [&](const bufferize::ArenaSizes &step) { return budget.holds(step.arena); });

@@ -7,6 +7,7 @@
 #include "passes/driver/PlannedProgram.h"
 #include "passes/remat/Realise.h"
 #include "passes/schedule/Order.h"
+#include "passes/schedule/Slots.h"
 
 using namespace mlir;
 
@@ -18,6 +19,7 @@ Result<planner::StepModel> readModel(ModuleOp module) {
   FailureOr<planner::StepModel> model = planner::readStep(step);
   if (failed(model) || failed(bufferize::readStores(step, *model)))
     return Status::userError(diagnostics.text());
+  model->inFlight = schedule::slotCounts(graph::scheduleOf(module));
   return std::move(*model);
 }
 
@@ -26,8 +28,8 @@ Result<Decided> realiseFates(ModuleOp module, const planner::StepModel &model,
   Decided decided;
   decided.module = module.clone();
   decided.fates = fates;
-  const size_t clones = remat::realise(graph::stepOf(*decided.module), model, fates);
-  if (clones > 0) {
+  const size_t changes = remat::realise(graph::stepOf(*decided.module), model, fates);
+  if (changes > 0) {
     schedule::orderParts(graph::stepOf(*decided.module));
     CLEAVE_TRY_ASSIGN(decided.model, readModel(*decided.module));
   } else {

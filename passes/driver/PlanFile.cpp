@@ -99,6 +99,17 @@ static void addTf32Remark(Compilation &c) {
                         : "CPUs multiply factors of f32 in f32");
 }
 
+// The links between device memory and the other spaces.
+static void setLinks(plan::Plan &plan, const cluster::Cluster &cluster) {
+  for (plan::Program &program : *plan.mutable_programs())
+    for (plan::Arena &arena : *program.mutable_arenas())
+      if (arena.space() != plan::DEVICE) {
+        const cluster::Link &link = cluster.linkTo(static_cast<Space>(arena.space()));
+        arena.set_latency_seconds(link.latencySeconds);
+        arena.set_bytes_per_second(link.bytesPerSecond);
+      }
+}
+
 static void addRemarks(Compilation &c) {
   addTf32Remark(c);
   for (const Remark &remark : c.remarks)
@@ -116,6 +127,7 @@ Status completePlan(Compilation &c) {
   mesh::MeshAttr mesh = mesh::meshOf(c.module());
   predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
                       attentionKernels(c.module()));
+  setLinks(c.plan, shared);
   addRecordedDecisions(c.module(), c.plan);
   CLEAVE_TRY(addPrediction(c));
   addRemarks(c);

@@ -59,7 +59,8 @@ Result<planner::ProgramMemory> memoryOf(ModuleOp module, const planner::StepMode
   FailureOr<bufferize::ArenaSizes> sizes = bufferize::bufferize(*copy);
   if (failed(sizes))
     return Status::defect(diagnostics.text()).withContext("memory of a plan");
-  return planner::ProgramMemory{.peak = sizes->peak, .arena = sizes->arena};
+  return planner::ProgramMemory{
+      .peak = sizes->peak, .arena = sizes->arena, .host = sizes->host, .file = sizes->file};
 }
 
 } // namespace cleave::driver

@@ -29,7 +29,7 @@ public:
     if (instruction.has_collective())
       return collective(instruction.collective());
     if (instruction.has_copy())
-      return cost::copySeconds(cluster_, bytesOf({instruction.copy().from()}));
+      return copy(instruction.copy());
     if (instruction.has_fill())
       return cost::fillSeconds(cluster_, bytesOf({instruction.fill().buffer()}));
     if (instruction.has_launch())
@@ -74,6 +74,18 @@ private:
 
   DType dtypeOf(uint32_t buffer) const {
     return static_cast<DType>(program_.buffers(static_cast<int>(buffer)).dtype());
+  }
+
+  Space spaceOf(uint32_t buffer) const {
+    const plan::Buffer &what = program_.buffers(static_cast<int>(buffer));
+    return static_cast<Space>(program_.arenas(static_cast<int>(what.arena())).space());
+  }
+
+  double copy(const plan::Copy &what) const {
+    const Space other = std::max(spaceOf(what.from()), spaceOf(what.to()));
+    const double bytes = bytesOf({what.from()});
+    return other == Space::Device ? cost::copySeconds(cluster_, bytes)
+                                  : cost::awaySeconds(cluster_, other, bytes);
   }
 
   double launch(const plan::Kernel &code) const {

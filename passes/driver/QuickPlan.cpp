@@ -25,8 +25,9 @@ const QuickPoint &QuickPlan::smallest() const {
 
 // The fates that are tried: nothing again, and the recipe, unless the user determines them.
 static Result<std::vector<planner::Fates>> fatesToTry(const planner::StepModel &model,
-                                                      const planner::Pins &pins) {
-  CLEAVE_TRY_ASSIGN(planner::ForcedFates forced, planner::forcedFates(model, pins));
+                                                      const planner::PlannerOptions &options) {
+  CLEAVE_TRY_ASSIGN(planner::ForcedFates forced,
+                    planner::forcedFates(model, options.pins, options.spaces));
   std::vector<planner::Fates> fates = {planner::fatesOf(model, forced)};
   if (!planner::isDetermined(forced))
     fates.push_back(planner::withForced(model, planner::fullRecompute(model), forced));
@@ -36,7 +37,7 @@ static Result<std::vector<planner::Fates>> fatesToTry(const planner::StepModel &
 Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
                             planner::PlannerOptions options) {
   CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
-  CLEAVE_TRY_ASSIGN(std::vector<planner::Fates> fates, fatesToTry(model, options.pins));
+  CLEAVE_TRY_ASSIGN(std::vector<planner::Fates> fates, fatesToTry(model, options));
   const planner::Budget budget = std::exchange(options.budget, planner::Budget::unlimited());
   options.maxReasons = 0;
   std::vector<planner::Pins> layouts = {options.pins};

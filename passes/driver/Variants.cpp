@@ -24,9 +24,12 @@ Status loadCluster(Compilation &c) {
 
 Result<planner::PlannerOptions> plannerOptions(const CompileOptions &options,
                                                const cluster::Cluster &cluster) {
-  return shard::plannerOptions(
-      {.ranks = options.ranks, .memory = options.memory, .mesh = options.mesh, .pin = options.pin},
-      cluster);
+  return shard::plannerOptions({.ranks = options.ranks,
+                                .memory = options.memory,
+                                .spaces = {.host = options.hostMemory, .file = options.fileMemory},
+                                .mesh = options.mesh,
+                                .pin = options.pin},
+                               cluster);
 }
 
 Result<ModuleOp> Variants::moduleOf(const CompileOptions &options) {

@@ -1,8 +1,9 @@
 // The phase `program`.
 //
 //  P1  The module keeps the promise of `scheduled`.
-//  P2  A buffer begins at a multiple of 64 bytes (on GPUs 256) and ends inside the arena.
-//  P3  No two buffers that live at the same time share a byte.
+//  P2  A buffer begins at a multiple of 64 bytes (on GPUs 256, in a file 4096) and ends inside the
+//      arena of its space.
+//  P3  No two buffers of one space that live at the same time share a byte.
 //  P4  The programs of a rank have the same buffers of parameters, states, constants,
 //      hyperparameters and coordinates at the same offsets.
 //
@@ -28,33 +29,33 @@ static InFlightDiagnostic brokenBuffer(program::BufferOp buffer, StringRef rule)
 
 // P2
 static LogicalResult checkPlaces(program::ProgramOp program) {
-  const std::optional<program::ArenaAttr> arena = program.getArena();
-  if (!arena)
+  if (!program.getArena())
     return broken(program.getLoc(), kProgramPhase, "P2") << "a program has no arena";
-  const int64_t alignment = program::bufferAlignmentOf(program);
   for (auto buffer : program.getBody().front().getOps<program::BufferOp>()) {
+    const program::ArenaAttr arena = program.arenaIn(buffer.getSpace());
+    const int64_t bytes = arena ? arena.getBytes() : 0;
+    const int64_t alignment = program::bufferAlignmentOf(program, buffer.getSpace());
     const auto offset = static_cast<int64_t>(buffer.getOffset());
     const int64_t end = offset + static_cast<int64_t>(buffer.getBytes());
     if (offset < 0 || offset % alignment != 0)
       return brokenBuffer(buffer, "P2")
              << "begins at byte " << offset << ", expected a multiple of " << alignment;
-    if (end > arena->getBytes())
-      return brokenBuffer(buffer, "P2")
-             << "ends at byte " << end << " of an arena of " << arena->getBytes();
+    if (end > bytes)
+      return brokenBuffer(buffer, "P2") << "ends at byte " << end << " of an arena of " << bytes;
   }
   return success();
 }
 
 // P3. Goes through births and deaths in the order of time; buffers that are alive are kept by
 // offset, so that one that overlaps a new one is among its neighbours.
-static LogicalResult checkOverlap(program::ProgramOp program) {
+static LogicalResult checkOverlap(program::ProgramOp program, Space space) {
   using Event = std::tuple<int64_t, bool, int64_t>; // position, is a death, number
   SmallVector<program::BufferOp> buffers;
   std::vector<Event> events;
   for (auto buffer : program.getBody().front().getOps<program::BufferOp>()) {
     int64_t number = static_cast<int64_t>(buffers.size());
     buffers.push_back(buffer);
-    if (buffer.getBytes() == 0)
+    if (buffer.getBytes() == 0 || buffer.getSpace() != space)
       continue;
     events.push_back({static_cast<int64_t>(buffer.getFirst()), false, number});
     events.push_back({static_cast<int64_t>(buffer.getLast()), true, number});
@@ -94,7 +95,8 @@ static SmallVector<program::BufferOp> persistentBuffersOf(program::ProgramOp pro
 static LogicalResult checkShared(program::ProgramOp step, program::ProgramOp other) {
   auto isSame = [](program::BufferOp a, program::BufferOp b) {
     return a.getRole() == b.getRole() && a.getTensor() == b.getTensor() &&
-           a.getOffset() == b.getOffset() && a.getBytes() == b.getBytes();
+           a.getSpace() == b.getSpace() && a.getOffset() == b.getOffset() &&
+           a.getBytes() == b.getBytes();
   };
   SmallVector<program::BufferOp> expected = persistentBuffersOf(step);
   SmallVector<program::BufferOp> found = persistentBuffersOf(other);
@@ -124,7 +126,9 @@ LogicalResult checkProgram(ModuleOp module) {
   if (failed(checkScheduled(module)))
     return failure();
   for (auto program : module.getOps<program::ProgramOp>())
-    if (failed(checkPlaces(program)) || failed(checkOverlap(program)))
+    if (failed(checkPlaces(program)) || !llvm::all_of(kSpaces, [&](Space space) {
+          return succeeded(checkOverlap(program, space));
+        }))
       return failure();
   return checkTogether(module);
 }

@@ -4,6 +4,7 @@
 
 #include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Again.h"
+#include "dialects/graph/Away.h"
 #include "dialects/graph/Step.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/fuse/Groups.h"
@@ -144,17 +145,44 @@ private:
 
 } // namespace
 
+// Marks what is kept in other spaces.
+static size_t markAway(func::FuncOp step, const planner::Fates &fates) {
+  const SmallVector<Operation *> ops = graph::opsOf(step);
+  MLIRContext *context = step.getContext();
+  size_t marks = 0;
+  auto mark = [&](Attribute before, Space space, auto set) {
+    if (graph::spaceOf(before) == space)
+      return;
+    set(space == Space::Device ? StringAttr() : graph::toAttribute(space, context));
+    ++marks;
+  };
+  for (const auto &[number, space] : fates.away) {
+    Operation *op = ops[number];
+    mark(op->getAttr(graph::kAway), space,
+         [&](StringAttr text) { op->setAttr(graph::kAway, text); });
+  }
+  for (const auto &[number, space] : fates.arguments) {
+    const auto argument = static_cast<unsigned>(number);
+    mark(step.getArgAttr(argument, graph::kAway), space, [&](StringAttr text) {
+      text ? step.setArgAttr(argument, graph::kAway, text)
+           : (void)step.removeArgAttr(argument, graph::kAway);
+    });
+  }
+  return marks;
+}
+
 size_t realise(func::FuncOp step, const planner::StepModel &model, const planner::Fates &fates) {
+  const size_t marks = markAway(step, fates);
   const size_t clones = Repetition(step, model, fates).run();
   if (clones == 0)
-    return 0;
+    return marks;
   Block &block = step.getBody().front();
   fuse::pruneGroups(block);
   fuse::eraseDead(block);
   if (!llvm::all_of(block.getOps<graph::FusionOp>(),
                     [](graph::FusionOp group) { return fuse::isOneKernel(group); }))
     fuse::formGroups(step);
-  return clones;
+  return marks + clones;
 }
 
 #define GEN_PASS_DEF_REALISEPASS

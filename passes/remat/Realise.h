@@ -16,7 +16,7 @@ namespace cleave::remat {
 // clones. A clone stands directly before its first reader, but before an update that replaces an
 // argument which it reads; it is read where the op before which it stands may read it.
 // `model` is that of the step. Removes ops, and results of kernel groups, that nothing reads any
-// more. Returns the number of clones.
+// more. Marks by graph::kAway what is kept in other spaces. Returns the number of clones and marks.
 size_t realise(mlir::func::FuncOp step, const planner::StepModel &model,
                const planner::Fates &fates);
 

@@ -9,12 +9,15 @@ using namespace mlir;
 
 namespace cleave::schedule {
 
+// More than any arena has: arenas are one behind the other in QueuedProgram.
+static constexpr int64_t kMostBytes = int64_t(1) << 60;
+
 static uint32_t queueOf(Operation &instruction, bool isForGpus) {
   if (!isForGpus)
     return kComputeQueue;
-  return instruction.hasTrait<program::Communicates>()   ? kCommunicationQueue
-         : instruction.hasTrait<program::HostTransfer>() ? kTransferQueue
-                                                         : kComputeQueue;
+  return instruction.hasTrait<program::Communicates>() ? kCommunicationQueue
+         : program::isHostTransfer(&instruction)       ? kTransferQueue
+                                                       : kComputeQueue;
 }
 
 QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced) {
@@ -22,7 +25,9 @@ QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced) {
   QueuedProgram result;
   llvm::DenseMap<Value, ByteAccess> bytes; // by buffer
   for (auto [i, buffer] : llvm::enumerate(program.getBody().front().getOps<program::BufferOp>())) {
-    const auto begin = static_cast<int64_t>(arePlaced ? buffer.getOffset() : i);
+    const auto arena = static_cast<int64_t>(buffer.getSpace()) * kMostBytes;
+    const auto begin =
+        arePlaced ? arena + static_cast<int64_t>(buffer.getOffset()) : static_cast<int64_t>(i);
     bytes[buffer.getResult()] = {begin,
                                  begin + (arePlaced ? static_cast<int64_t>(buffer.getBytes()) : 1)};
   }

@@ -13,8 +13,8 @@ class ProgramOp;
 
 namespace cleave::schedule {
 
-// The instructions of a program and the bytes that they access: of the arena if the buffers are
-// placed, else buffer number i is byte i.
+// The instructions of a program and the bytes that they access: of the arenas, one behind the
+// other, if the buffers are placed, else buffer number i is byte i.
 QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced);
 
 // Sets the attribute `queue` of the instructions of programs for GPUs.

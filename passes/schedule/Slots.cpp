@@ -37,6 +37,18 @@ std::vector<int64_t> slotsOf(ArrayRef<graph::ScheduledAction> schedule) {
   return slots;
 }
 
+std::vector<int64_t> slotCounts(ArrayRef<graph::ScheduledAction> schedule) {
+  std::map<int64_t, std::vector<graph::ScheduledAction>> chunks;
+  for (const graph::ScheduledAction &each : schedule)
+    chunks[each.chunk].push_back(each);
+  std::vector<int64_t> counts;
+  for (const auto &[chunk, own] : chunks) {
+    const std::vector<int64_t> slots = slotsOf(own);
+    counts.push_back(slots.empty() ? 1 : 1 + *std::ranges::max_element(slots));
+  }
+  return counts;
+}
+
 namespace {
 
 // The segments of a chunk, by action; null where the program has none.

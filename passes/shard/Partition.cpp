@@ -4,6 +4,7 @@
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Again.h"
+#include "dialects/graph/Away.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
@@ -107,6 +108,8 @@ private:
                                    choice.results[i], name(plain.part));
       if (!decision.buckets.empty() && decision.buckets[i] >= 0 && home != result)
         home.getDefiningOp()->setAttr(mesh::kBucket, b_.getI64IntegerAttr(decision.buckets[i]));
+      if (Attribute away = op->getAttr(graph::kAway); away && home.getDefiningOp())
+        home.getDefiningOp()->setAttr(graph::kAway, away);
       homes_.push_back({choice.results[i], home});
     }
     for (int value : plain.results)

@@ -20,6 +20,7 @@ Result<planner::PlannerOptions> plannerOptions(const PlanRequest &request,
   options.ranks = request.ranks.value_or(options.mesh ? options.mesh->ranks() : 1);
   options.nodeRanks = cluster.isCpu ? options.ranks : cluster.devicesPerNode;
   CLEAVE_TRY_ASSIGN(options.pins, planner::Pins::parse(request.pin).withContext("--pin"));
+  options.spaces = request.spaces;
   CLEAVE_TRY_ASSIGN(options.budget, planner::budgetOf(request.memory, cluster, options.ranks));
   return options;
 }

@@ -14,6 +14,7 @@ namespace cleave::shard {
 struct PlanRequest {
   std::optional<int64_t> ranks;          // nothing: those of the mesh
   std::optional<planner::Budget> memory; // of one rank; nothing: what the cluster leaves it
+  planner::OtherSpaces spaces;           // of one rank
   std::optional<Mesh> mesh;              // none: the planner chooses
   std::string pin;                       // recipe or file; empty: none
 };

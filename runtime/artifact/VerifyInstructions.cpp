@@ -144,6 +144,26 @@ Status verifyWorkspace(const ProgramView &view, const plan::Instruction &instruc
                                     " is another operand, too");
 }
 
+plan::Space spaceOf(const ProgramView &view, uint32_t buffer) {
+  return view.program.arenas(int(at(view, buffer).arena())).space();
+}
+
+// Only copies access other spaces than device memory, one at a time.
+Status verifySpaces(const ProgramView &view, const plan::Instruction &instruction) {
+  const Access *other = nullptr;
+  const std::vector<Access> accesses = accessesOf(view.program, instruction);
+  for (const Access &access : accesses) {
+    if (spaceOf(view, access.buffer) == plan::DEVICE)
+      continue;
+    if (!instruction.has_copy() || other)
+      return Status::defect("it accesses ", quoted(view, access.buffer), " in space ",
+                            plan::Space_Name(spaceOf(view, access.buffer)),
+                            ", expected device memory");
+    other = &access;
+  }
+  return Status::ok();
+}
+
 // The rules of the instruction's kind. Its buffers exist and are large enough.
 Status verifyKind(const ProgramView &view, const plan::Instruction &instruction) {
   switch (instruction.kind_case()) {
@@ -190,6 +210,7 @@ Status verifyInstructions(const ProgramView &view) {
       const plan::Instruction &instruction = view.program.segments(s).instructions(i);
       for (const Access &access : accessesOf(view.program, instruction))
         CLEAVE_TRY(verifyAccess(view, access, position).withContext(view.instruction(s, i)));
+      CLEAVE_TRY(verifySpaces(view, instruction).withContext(view.instruction(s, i)));
       CLEAVE_TRY(verifyKind(view, instruction).withContext(view.instruction(s, i)));
       CLEAVE_TRY(verifyWorkspace(view, instruction).withContext(view.instruction(s, i)));
       if (!(instruction.seconds() >= 0) || !std::isfinite(instruction.seconds()))

@@ -8,18 +8,22 @@
 #include "runtime/base/Alignment.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <tuple>
 
 namespace cleave::artifact {
 namespace {
 
-// Offsets are multiples of it, and every buffer occupies a multiple of it.
-uint64_t alignmentOf(const plan::Plan &plan) {
-  return uint64_t(bufferAlignment(plan.device() == kCuda));
+// Offsets in an arena are multiples of it, and every buffer occupies a multiple of it.
+uint64_t alignmentIn(const ProgramView &view, uint32_t arena) {
+  return uint64_t(view.program.arenas(int(arena)).space() == plan::FILE
+                      ? kFileAlignment
+                      : bufferAlignment(view.plan.device() == kCuda));
 }
-uint64_t aligned(const ProgramView &view, uint64_t bytes) {
-  return uint64_t(alignedTo(int64_t(alignmentOf(view.plan)), int64_t(bytes)));
+uint64_t aligned(const ProgramView &view, uint32_t arena, uint64_t bytes) {
+  return uint64_t(alignedTo(int64_t(alignmentIn(view, arena)), int64_t(bytes)));
 }
 
 Status verifyTensorOf(const ProgramView &view, const plan::Buffer &buffer) {
@@ -67,7 +71,8 @@ Status verifyBuffer(const ProgramView &view, const plan::Buffer &buffer, uint32_
   if (end > arena.bytes() || end < buffer.offset())
     return Status::defect("it ends at byte ", end, " of arena ", buffer.arena(), ", which has ",
                           arena.bytes());
-  if (const uint64_t alignment = alignmentOf(view.plan); buffer.offset() % alignment != 0)
+  if (const uint64_t alignment = alignmentIn(view, buffer.arena());
+      buffer.offset() % alignment != 0)
     return Status::defect("its offset ", buffer.offset(), " is not a multiple of ", alignment);
   if (byteSize(buffer.dtype()) == 0)
     return Status::defect("it has no dtype");
@@ -96,17 +101,33 @@ struct LifetimeEvent {
   }
 };
 
+// Device memory comes first; no space has two arenas, and links have speeds.
+Status verifySpaces(const ProgramView &view) {
+  std::set<plan::Space> seen;
+  for (int i = 0; i < view.program.arenas_size(); ++i) {
+    const plan::Arena &arena = view.program.arenas(i);
+    const std::string place = concat("rank ", view.rank, ", arena ", i);
+    if (!plan::Space_IsValid(arena.space()))
+      return Status::defect(place, " is in space ", int(arena.space()), ", which does not exist");
+    if ((arena.space() == plan::DEVICE) != (i == 0) || !seen.insert(arena.space()).second)
+      return Status::defect(place, " is in space ", plan::Space_Name(arena.space()),
+                            ", expected DEVICE first and no space twice");
+    for (double link : {arena.latency_seconds(), arena.bytes_per_second()})
+      if (!(link >= 0) || !std::isfinite(link))
+        return Status::defect(place, " has a link of ", link, ", expected at least 0");
+  }
+  return Status::ok();
+}
+
 // An arena ends with its last buffer, rounded up.
 Status verifyArenaSize(const ProgramView &view, uint32_t index) {
   const plan::Arena &arena = view.program.arenas(int(index));
   std::string place = concat("rank ", view.rank, ", arena ", index);
-  if (!plan::Space_IsValid(arena.space()))
-    return Status::defect(place, " is in space ", int(arena.space()), ", which does not exist");
   uint64_t used = 0;
   for (const plan::Buffer &buffer : view.program.buffers())
     if (buffer.arena() == index)
       used = std::max(used, buffer.offset() + buffer.bytes());
-  if (used > uint64_t(kMostElements) || arena.bytes() > aligned(view, used))
+  if (used > uint64_t(kMostElements) || arena.bytes() > aligned(view, index, used))
     return Status::defect(place, " has ", arena.bytes(), " bytes, its buffers end at byte ", used);
   return Status::ok();
 }
@@ -127,7 +148,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
     const plan::Buffer &buffer = buffers[event.buffer];
     if (!event.birth) {
       live.erase(buffer.offset());
-      bytes -= aligned(view, buffer.bytes());
+      bytes -= aligned(view, arena, buffer.bytes());
       continue;
     }
     auto next = live.lower_bound(buffer.offset());
@@ -141,7 +162,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
       return Status::defect(view.buffer(event.buffer), " overlaps buffer '", other->name(),
                             "' in arena ", arena, " at instruction ", event.position);
     live.emplace(buffer.offset(), event.buffer);
-    bytes += aligned(view, buffer.bytes());
+    bytes += aligned(view, arena, buffer.bytes());
     peak = std::max(peak, bytes);
   }
   if (peak != view.program.arenas(arena).peak_bytes())
@@ -154,6 +175,7 @@ Status verifyArena(const ProgramView &view, uint32_t arena) {
 } // namespace
 
 Status verifyPlacement(const ProgramView &view) {
+  CLEAVE_TRY(verifySpaces(view));
   uint32_t instructions = 0;
   for (const plan::Segment &segment : view.program.segments())
     instructions += uint32_t(segment.instructions_size());

@@ -93,14 +93,19 @@ public:
   // Whether this process addresses the device's memory and an action is complete when run()
   // returns. Otherwise only write(), read() and actions access memory in Space DEVICE.
   virtual bool isHost() const = 0;
+  // Whether this process addresses the memory of a space.
+  bool isInProcess(plan::Space space) const {
+    return space == plan::HOST || (space == plan::DEVICE && isHost());
+  }
 
   // -- memory ------------------------------------------------------------------------------------
 
   // Allocates memory in Space DEVICE, or in Space HOST, which this process addresses and the device
-  // can access. Aligned to 256 bytes on GPUs, to 64 bytes elsewhere. The memory must not outlive
-  // the device. A user error if there is not enough.
+  // can access, or bytes of a file in Space FILE, which GPUs do not offer. Aligned to 256 bytes on
+  // GPUs, in files to a page, to 64 bytes elsewhere. The memory must not outlive the device. A user
+  // error if there is not enough.
   virtual Result<std::shared_ptr<void>> allocate(plan::Space space, uint64_t bytes) = 0;
-  // Copies `bytes` from memory of this process to memory of the device, or back. All actions that
+  // Copies `bytes` from memory of this process to memory in any space, or back. All actions that
   // were run are complete before; the copy is complete on return.
   virtual Status write(void *to, const void *from, uint64_t bytes) = 0;
   virtual Status read(const void *from, void *to, uint64_t bytes) = 0;
@@ -124,7 +129,7 @@ public:
                                    const AttentionOperands &operands) = 0;
   virtual PreparedAction copy(const void *from, void *to, uint64_t bytes) = 0;
   virtual PreparedAction fill(void *to, DType dtype, int64_t count, double value) = 0;
-  // Copies from memory in Space HOST to memory in Space DEVICE, or back.
+  // Copies from memory in Space HOST or FILE to memory in Space DEVICE, or back.
   virtual PreparedAction upload(const void *from, void *to, uint64_t bytes) = 0;
   virtual PreparedAction download(const void *from, void *to, uint64_t bytes) = 0;
 

@@ -142,7 +142,7 @@ public:
   std::vector<memory::KnownRange> memoryRanges() const override {
     std::vector<memory::KnownRange> ranges;
     for (const memory::Arenas::Range &range : arenas_.ranges())
-      if (isInProcess(range.space))
+      if (device_->isInProcess(range.space))
         ranges.push_back({"arenas", range.begin, range.bytes});
     for (const Staging *staging :
          {step_.staging.get(), evaluation_ ? evaluation_->staging.get() : nullptr})
@@ -193,21 +193,19 @@ private:
     std::unique_ptr<StepActions> actions;
   };
 
-  // Whether this process addresses the memory of the space.
-  bool isInProcess(plan::Space space) const { return device_->isHost() || space != plan::DEVICE; }
+  // Whether this process addresses the memory of the buffer.
   bool isInProcess(const plan::Buffer &buffer) const {
-    return isInProcess(program_.arenas(int(buffer.arena())).space());
+    return device_->isInProcess(program_.arenas(int(buffer.arena())).space());
   }
 
   Status allocate() {
     auto allocator = [this](plan::Space space) -> memory::Allocator {
-      if (options_.checked && isInProcess(space))
+      if (options_.checked && device_->isInProcess(space))
         return memory::allocateGuardedPages;
       return [this, space](uint64_t bytes) { return device_->allocate(space, bytes); };
     };
     CLEAVE_TRY_ASSIGN(arenas_,
-                      memory::Arenas::allocate(artifact::arenasOf(plan_, rank_),
-                                               allocator(plan::DEVICE), allocator(plan::HOST)));
+                      memory::Arenas::allocate(artifact::arenasOf(plan_, rank_), allocator));
     if (options_.checked) {
       check_ = std::make_unique<MemoryCheck>(program_, arenas_, *device_);
       CLEAVE_TRY(check_->begin());

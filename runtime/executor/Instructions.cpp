@@ -6,7 +6,9 @@
 #include "runtime/artifact/Mesh.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 namespace cleave::executor {
 namespace {
@@ -16,6 +18,10 @@ using device::PreparedAction;
 
 const plan::Buffer &bufferAt(const ExecutionContext &context, uint32_t buffer) {
   return context.program.buffers(int(buffer));
+}
+
+const plan::Arena &arenaOf(const ExecutionContext &context, uint32_t buffer) {
+  return context.program.arenas(int(bufferAt(context, buffer).arena()));
 }
 
 DType dtypeOf(const plan::Buffer &buffer) { return static_cast<DType>(buffer.dtype()); }
@@ -233,6 +239,42 @@ PreparedAction prepareMetric(const ExecutionContext &context, uint32_t segment,
   return PreparedAction(std::make_unique<MetricAction>(context, report, buffer));
 }
 
+// Lets an action take a time at least.
+class SlowAction : public Action {
+public:
+  SlowAction(std::unique_ptr<Action> action, double seconds)
+      : action_(std::move(action)), seconds_(seconds) {}
+  Status run() override {
+    const auto end = std::chrono::steady_clock::now() + seconds_;
+    CLEAVE_TRY(action_->run());
+    std::this_thread::sleep_until(end);
+    return Status::ok();
+  }
+
+private:
+  std::unique_ptr<Action> action_;
+  std::chrono::duration<double> seconds_;
+};
+
+// A copy between spaces takes as long as the plan says of its link, if the device is a CPU.
+PreparedAction prepareCopy(const ExecutionContext &context, const plan::Copy &copy) {
+  const void *from = addressOf(context, copy.from());
+  void *to = addressOf(context, copy.to());
+  const uint64_t bytes = bufferAt(context, copy.from()).bytes();
+  const plan::Arena &source = arenaOf(context, copy.from()), &target = arenaOf(context, copy.to());
+  if (source.space() == target.space())
+    return context.device.copy(from, to, bytes);
+  const bool isIn = target.space() == plan::DEVICE;
+  CLEAVE_TRY_ASSIGN(std::unique_ptr<Action> action, isIn
+                                                        ? context.device.upload(from, to, bytes)
+                                                        : context.device.download(from, to, bytes));
+  const plan::Arena &other = isIn ? source : target;
+  if (!context.device.isHost() || other.bytes_per_second() == 0)
+    return PreparedAction(std::move(action));
+  const double seconds = other.latency_seconds() + double(bytes) / other.bytes_per_second();
+  return PreparedAction(std::make_unique<SlowAction>(std::move(action), seconds));
+}
+
 } // namespace
 
 void *addressOf(const ExecutionContext &context, uint32_t buffer) {
@@ -261,9 +303,7 @@ PreparedAction prepare(const ExecutionContext &context, uint32_t segment,
   case plan::Instruction::kCollective:
     return prepareCollective(context, instruction.collective(), instruction.queue());
   case plan::Instruction::kCopy:
-    return context.device.copy(addressOf(context, instruction.copy().from()),
-                               addressOf(context, instruction.copy().to()),
-                               bufferAt(context, instruction.copy().from()).bytes());
+    return prepareCopy(context, instruction.copy());
   case plan::Instruction::kFill: {
     const plan::Buffer &buffer = bufferAt(context, instruction.fill().buffer());
     return context.device.fill(addressOf(context, instruction.fill().buffer()), dtypeOf(buffer),

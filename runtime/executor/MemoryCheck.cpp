@@ -122,7 +122,7 @@ Status MemoryCheck::checkPoison(const Range &range) const {
   const unsigned char *expected = expected_[range.arena].data() + range.begin;
   uint64_t bytes = range.end - range.begin;
   std::vector<unsigned char> copy;
-  if (!device_.isHost() && arenas_[range.arena].space == plan::DEVICE) {
+  if (!device_.isInProcess(arenas_[range.arena].space)) {
     copy.resize(bytes);
     CLEAVE_TRY(device_.read(found, copy.data(), bytes));
     found = copy.data();

@@ -65,20 +65,25 @@ Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes) {
   return std::shared_ptr<void>(std::move(whole), begin);
 }
 
+// `an arena of 3.1 GiB`, of other spaces than device memory `… in host memory`.
+static std::string placeOf(const plan::Arena &arena) {
+  return concat("an arena of ", bytesText(arena.bytes()),
+                arena.space() == plan::HOST   ? " in host memory"
+                : arena.space() == plan::FILE ? " in a file"
+                                              : "");
+}
+
 Result<Arenas> Arenas::allocate(std::span<const plan::Arena> planned,
-                                const Allocator &deviceAllocator, const Allocator &hostAllocator) {
+                                const std::function<Allocator(plan::Space)> &allocatorOf) {
   Arenas arenas;
   for (const plan::Arena &arena : planned) {
-    if (arena.space() == plan::FILE)
-      return Status::userError("the plan has an arena in a file, expected device or host memory");
     if (arena.bytes() == 0) {
       arenas.arenas_.push_back({arena.space(), nullptr, 0});
       continue;
     }
-    const Allocator &allocator = arena.space() == plan::DEVICE ? deviceAllocator : hostAllocator;
-    Result<std::shared_ptr<void>> memory = allocator(arena.bytes());
+    Result<std::shared_ptr<void>> memory = allocatorOf(arena.space())(arena.bytes());
     if (!memory)
-      return memory.status().withContext("cannot allocate an arena of " + bytesText(arena.bytes()));
+      return memory.status().withContext("cannot allocate " + placeOf(arena));
     arenas.arenas_.push_back({arena.space(), std::move(*memory), arena.bytes()});
     arenas.bytes_ += arena.bytes();
   }

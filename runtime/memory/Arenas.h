@@ -27,12 +27,13 @@ Result<std::shared_ptr<void>> allocateGuardedPages(uint64_t bytes);
 
 class Arenas {
 public:
-  // Allocates every arena. `deviceAllocator` allocates arenas in space DEVICE,
-  // `hostAllocator` those in space HOST. A user error names the arena that does not fit; space FILE
-  // is not supported yet.
-  static Result<Arenas> allocate(std::span<const plan::Arena> planned,
-                                 const Allocator &deviceAllocator = allocatePages,
-                                 const Allocator &hostAllocator = allocatePages);
+  // Allocates every arena by the allocator of its space. A user error names the arena that does not
+  // fit.
+  static Result<Arenas> allocate(
+      std::span<const plan::Arena> planned,
+      const std::function<Allocator(plan::Space)> &allocatorOf = [](plan::Space) -> Allocator {
+        return allocatePages;
+      });
 
   // The address of the buffer.
   void *address(const plan::Buffer &buffer) const;

@@ -20,7 +20,7 @@ namespace {
 // Unparsed option values.
 struct Typed {
   tools::TypedModelOptions model;
-  std::optional<std::string> memory;
+  std::optional<std::string> memory, hostMemory, fileMemory;
   std::string ranks = "1", stages = "1";
   std::string mesh;
 };
@@ -55,6 +55,17 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
          "plan is found; default: from the cluster file")
       ->group("Plan")
       ->type_name("BYTES|least");
+  app.add_option_function<std::string>(
+         "--host-memory", [&typed](const std::string &text) { typed.hostMemory = text; },
+         "memory of its host that a rank may use for values that do not fit, for example 64GiB; "
+         "default: none")
+      ->group("Plan")
+      ->type_name("BYTES");
+  app.add_option_function<std::string>(
+         "--file-memory", [&typed](const std::string &text) { typed.fileMemory = text; },
+         "the same of a disk (CPUs only); cleave-run --file-space is the folder")
+      ->group("Plan")
+      ->type_name("BYTES");
   app.add_option("--mesh", typed.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
   app.add_option(
@@ -141,6 +152,16 @@ static Status readNumber(const std::string &option, const std::string &text, con
   return Status::ok();
 }
 
+// An amount of memory, if one was given.
+static Status readBytes(const char *option, const std::optional<std::string> &text,
+                        int64_t &bytes) {
+  if (!text)
+    return Status::ok();
+  CLEAVE_TRY_ASSIGN(const uint64_t found, parseBytes(*text).withContext(option));
+  bytes = static_cast<int64_t>(found);
+  return Status::ok();
+}
+
 static Status check(const Typed &typed, CompileOptions &options) {
   CLEAVE_TRY(tools::checkModelOptions(typed.model, options));
   options.leastMemory = typed.memory == "least";
@@ -151,6 +172,8 @@ static Status check(const Typed &typed, CompileOptions &options) {
                                "', expected an amount above 0, or least");
     options.memory = static_cast<int64_t>(bytes);
   }
+  CLEAVE_TRY(readBytes("--host-memory", typed.hostMemory, options.hostMemory));
+  CLEAVE_TRY(readBytes("--file-memory", typed.fileMemory, options.fileMemory));
   if (!typed.mesh.empty()) {
     CLEAVE_TRY_ASSIGN(options.mesh, Mesh::parse(typed.mesh).withContext("--mesh"));
   }

@@ -57,7 +57,7 @@ Status checkDeviceChoice(const std::string &choice) {
 Result<std::unique_ptr<device::Device>> chooseDevice(const std::string &choice,
                                                      const plan::Plan &plan,
                                                      const launch::RankEnvironment &environment,
-                                                     int threads) {
+                                                     int threads, const std::string &fileFolder) {
   bool isGpu = choice == "auto" ? plan.device() == artifact::kCuda : choice != artifact::kCpu;
   const char *kind = isGpu ? artifact::kCuda : artifact::kCpu;
   if (plan.device() != kind)
@@ -66,7 +66,8 @@ Result<std::unique_ptr<device::Device>> chooseDevice(const std::string &choice,
                              "; leave --device away, or compile the "
                              "model with --device ",
                              kind);
-  return isGpu ? chooseGpu(gpuNumber(choice), environment) : device::makeCpuDevice(threads);
+  return isGpu ? chooseGpu(gpuNumber(choice), environment)
+               : device::makeCpuDevice(threads, fileFolder);
 }
 
 } // namespace cleave::run

@@ -27,6 +27,11 @@ void addRunOptions(CLI::App &app, Options &options) {
                  "threads per rank (default: cores of this machine divided by its ranks)")
       ->check(positive())
       ->type_name("T");
+  app.add_option("--file-space", options.fileSpace,
+                 "folder on a disk of this machine for what the plan keeps in files (compiled with "
+                 "--file-memory); nothing stays there")
+      ->capture_default_str()
+      ->type_name("DIR");
   app.add_option("--seed", options.seed,
                  "seed of random initial values, and default seed of --shuffle")
       ->capture_default_str()

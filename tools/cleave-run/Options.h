@@ -31,11 +31,12 @@ struct Options {
   std::optional<int64_t> steps;   // total, with those before --resume
   std::optional<int64_t> epochs;  // total, with those before --resume; neither: one epoch
   data::LastBatch lastBatch = data::LastBatch::Wrap;
-  image::TransformOptions images; // --image options
-  std::optional<int> ranks;       // processes to start; none: ranks of the plan
-  std::string device = "auto";    // auto, cpu, cuda, cuda:N
-  int threads = 0;                // per rank; 0: cores of this machine divided by its ranks
-  uint64_t seed = 0;              // of random numbers
+  image::TransformOptions images;     // --image options
+  std::optional<int> ranks;           // processes to start; none: ranks of the plan
+  std::string device = "auto";        // auto, cpu, cuda, cuda:N
+  std::string fileSpace = "/var/tmp"; // folder of what the plan keeps in files
+  int threads = 0;                    // per rank; 0: cores of this machine divided by its ranks
+  uint64_t seed = 0;                  // of random numbers
   bool shuffles = false;
   std::optional<uint64_t> shuffleSeed; // none: `seed`
   std::string save, resume, weights, log, report, tensorBoard, out, profile,

@@ -142,7 +142,8 @@ private:
   Status openInputs() {
     CLEAVE_TRY(checkRanks(plan_, environment_.size, environment_.launcher));
     CLEAVE_TRY(checkModel(/*compareHash=*/false));
-    CLEAVE_TRY_ASSIGN(device_, chooseDevice(options_.device, plan_, environment_, threads()));
+    CLEAVE_TRY_ASSIGN(
+        device_, chooseDevice(options_.device, plan_, environment_, threads(), options_.fileSpace));
     deviceName_ = device_->name();
     if (!options_.resume.empty()) {
       CLEAVE_TRY_ASSIGN(checkpoint_, checkpoint::Checkpoint::open(options_.resume));

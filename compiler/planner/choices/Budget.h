@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
+#include "runtime/base/Space.h"
 
 #include <cassert>
 #include <cstdint>
@@ -37,6 +38,20 @@ private:
   Budget() = default;
 
   std::optional<int64_t> bytes_; // nothing: no limit
+};
+
+// Bytes that a rank may use in other spaces than device memory, for values that do not fit there.
+struct OtherSpaces {
+  int64_t host = 0, file = 0;
+
+  int64_t bytesIn(Space space) const {
+    return space == Space::Host ? host : space == Space::File ? file : 0;
+  }
+  bool any() const { return host > 0 || file > 0; }
+  // Whether this many bytes fit.
+  bool hold(int64_t hostBytes, int64_t fileBytes) const {
+    return hostBytes <= host && fileBytes <= file;
+  }
 };
 
 // The budget of each of `ranks` ranks: the one that is given, else the memory that the cluster

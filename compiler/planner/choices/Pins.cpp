@@ -25,6 +25,25 @@ static const std::pair<const char *, Recompute> kRecomputations[] = {
     {"no-recompute", Recompute::None},
     {"sharding-first", Recompute::ShardingFirst}};
 
+static const std::pair<const char *, SpacePin::Of> kOffloads[] = {
+    {"offload:states", SpacePin::Of::States},
+    {"offload:parameters", SpacePin::Of::Parameters},
+    {"offload:activations", SpacePin::Of::Activations}};
+
+// The pin of `offload:states`, `offload:states:file`; nothing if the text is none.
+static std::optional<SpacePin> readOffload(std::string_view text) {
+  for (const auto &[name, of] : kOffloads) {
+    if (text == name)
+      return SpacePin{.of = of};
+    if (!text.starts_with(std::string(name) + ":"))
+      continue;
+    if (const std::optional<Space> space =
+            findSpace(text.substr(std::string_view(name).size() + 1)))
+      return SpacePin{.of = of, .space = space};
+  }
+  return std::nullopt;
+}
+
 // The entry of a table with this name, or null.
 template <typename Table> static auto find(const Table &table, std::string_view name) {
   auto it = std::find_if(std::begin(table), std::end(table),
@@ -44,6 +63,10 @@ Result<bool> Pins::readRecipes(const std::string &text) {
     if (const Recompute *recompute = find(kRecomputations, name)) {
       recompute_ = *recompute;
       ++fates;
+      continue;
+    }
+    if (std::optional<SpacePin> offload = readOffload(name)) {
+      spaceRules_.push_back(std::move(*offload));
       continue;
     }
     CLEAVE_TRY_ASSIGN(std::optional<Recipe> recipe, Recipe::parse(name));
@@ -68,8 +91,8 @@ Result<Pins> Pins::parse(const std::string &text) {
     return Status::userError("unknown pin ", text,
                              ": expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, tp, sp, "
                              "cp, several of them joined by +, full-recompute, "
-                             "selective-recompute, no-recompute, sharding-first "
-                             "or a JSON file");
+                             "selective-recompute, no-recompute, sharding-first, offload:states, "
+                             "offload:parameters, offload:activations or a JSON file");
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content).withContext(text));
   pins.name_ = text;
@@ -85,6 +108,20 @@ static Result<FatePin> readFate(const nlohmann::json &entry) {
   return FatePin{entry["op"].get<std::string>(), fate == "again"};
 }
 
+static Result<SpacePin> readSpace(const nlohmann::json &entry) {
+  const char *key = entry.contains("name") ? "name" : "op";
+  const nlohmann::json &text = entry["space"];
+  const std::optional<Space> space =
+      text.is_string() ? findSpace(text.get<std::string>()) : std::nullopt;
+  if (entry.size() != 2 || !entry.contains(key) || !entry[key].is_string() || !space)
+    return Status::userError("a pin on a space is malformed: expected {\"name\" or \"op\": ",
+                             "\"glob\", \"space\": \"device\", \"host\" or \"file\"}, found ",
+                             entry.dump());
+  return SpacePin{.of = entry.contains("name") ? SpacePin::Of::Name : SpacePin::Of::Op,
+                  .glob = entry[key].get<std::string>(),
+                  .space = space};
+}
+
 static Result<GatherPin> readGather(const nlohmann::json &entry) {
   const nlohmann::json &kept = entry["gathered"];
   if (entry.size() != 2 || !entry.contains("name") || !entry["name"].is_string() ||
@@ -94,28 +131,35 @@ static Result<GatherPin> readGather(const nlohmann::json &entry) {
   return GatherPin{entry["name"].get<std::string>(), kept == "keep"};
 }
 
+// Whether the value is a list of axes per dim, which is then read.
+static bool readLayout(const nlohmann::json &value, std::vector<std::vector<std::string>> &layout) {
+  if (!value.is_array())
+    return false;
+  for (const nlohmann::json &dim : value) {
+    if (!dim.is_array() || !std::all_of(dim.begin(), dim.end(), [](const nlohmann::json &axis) {
+          return axis.is_string();
+        }))
+      return false;
+    layout.push_back(dim.get<std::vector<std::string>>());
+  }
+  return true;
+}
+
 Result<Pins> Pins::fromJson(const std::string &json) {
   nlohmann::json root = nlohmann::json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || !root.contains("pins") || !root["pins"].is_array())
     return Status::userError(
         "not a file of pins: expected {\"pins\": [{\"name\": …, \"layout\": …}]}");
   Pins pins;
-  auto readLayout = [](const nlohmann::json &value, std::vector<std::vector<std::string>> &layout) {
-    if (!value.is_array())
-      return false;
-    for (const nlohmann::json &dim : value) {
-      if (!dim.is_array() || !std::all_of(dim.begin(), dim.end(), [](const nlohmann::json &axis) {
-            return axis.is_string();
-          }))
-        return false;
-      layout.push_back(dim.get<std::vector<std::string>>());
-    }
-    return true;
-  };
   for (const nlohmann::json &entry : root["pins"]) {
     if (entry.is_object() && entry.contains("gathered")) {
       CLEAVE_TRY_ASSIGN(GatherPin pin, readGather(entry));
       pins.gatherRules_.push_back(std::move(pin));
+      continue;
+    }
+    if (entry.is_object() && entry.contains("space")) {
+      CLEAVE_TRY_ASSIGN(SpacePin pin, readSpace(entry));
+      pins.spaceRules_.push_back(std::move(pin));
       continue;
     }
     if (entry.is_object() && entry.contains("recompute")) {

@@ -12,7 +12,16 @@
 //   sharding-first       layouts are those that are best without a limit of memory; only what is
 //                        computed again is chosen for the budget
 //
-// A recipe for layouts and one for recomputation can be joined by a comma: `zero3,full-recompute`.
+// Recipes for what is kept outside of device memory (--host-memory, --file-memory):
+//
+//   offload:states       the states of the optimizer, from step to step
+//   offload:parameters   parameters, from step to step
+//   offload:activations  what is kept for the backward pass, until it is read there
+//
+// each with the space if both are given: `offload:states:file`. Others: the planner decides.
+//
+// A recipe for layouts, one for recomputation and any for other spaces can be joined by a comma:
+// `zero3,full-recompute`.
 //
 // A file: {"pins": [{"name": "blocks.*.fc.weight", "layout": [[], ["tp"]], "use": [[], []]}, …]}:
 // the layout between steps of arguments whose name matches the glob, and (for parameters; default:
@@ -20,6 +29,8 @@
 // Where rules name an axis and the planner chooses the mesh, its axes are `dp`, the first one, and
 // `tp`, whatever they split. Only `dp` can be named: not all meshes that are tried have two axes.
 // {"op": "blocks.*.fc", "recompute": "again"} or "keep": the fate of the op's results.
+// {"name": "blocks.*", "space": "host"}, "file" or "device": where arguments are from step to step.
+// {"op": "blocks.*.fc", "space": "host"}, …: where the op's results are kept for the backward pass.
 // {"name": "blocks.*", "gathered": "keep"} or "again": whether parameters that are gathered for use
 // stay gathered from the forward to the backward pass.
 #pragma once
@@ -27,6 +38,7 @@
 #include "compiler/planner/choices/Choices.h"
 #include "compiler/planner/choices/Recipe.h"
 #include "compiler/planner/model/Batch.h"
+#include "runtime/base/Space.h"
 #include "runtime/base/Status.h"
 
 namespace cleave::planner {
@@ -44,6 +56,14 @@ struct FatePin {
 struct GatherPin {
   std::string name; // glob on names of arguments
   bool keep = false;
+};
+
+// Values for which a recipe or a rule of a file determines the space.
+struct SpacePin {
+  enum class Of { States, Parameters, Activations, Name, Op };
+  Of of = Of::States;
+  std::string glob = {};           // on names of arguments (Name) or of ops (Op)
+  std::optional<Space> space = {}; // nothing: the one that there is beside device memory
 };
 
 // One rule of a file; layouts as axis names per dim.
@@ -68,6 +88,8 @@ public:
   const Recipe &recipe() const { return recipe_; }
   Recompute recompute() const { return recompute_; }
   const std::vector<FatePin> &fateRules() const { return fateRules_; }
+  // In the order in which they are given: later ones win.
+  const std::vector<SpacePin> &spaceRules() const { return spaceRules_; }
   // Whether any pin restricts layouts.
   bool restrictsLayouts() const {
     return !recipe_.isNone() || !rules_.empty() || !gatherRules_.empty();
@@ -111,6 +133,7 @@ private:
   Recipe recipe_;
   Recompute recompute_ = Recompute::Free;
   std::vector<FatePin> fateRules_;
+  std::vector<SpacePin> spaceRules_;
   std::vector<GatherPin> gatherRules_;
   std::string name_;
   std::vector<NamePin> rules_;

@@ -5,6 +5,7 @@
 #include "compiler/cost/Roofline.h"
 #include "dialects/graph/Again.h"
 #include "dialects/graph/Attention.h"
+#include "dialects/graph/Away.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Direct.h"
 #include "dialects/graph/Messages.h"
@@ -77,6 +78,10 @@ private:
              << " still has symbolic dims; give them values with --set NAME=SIZE";
     index_[value] = static_cast<int>(model_.values.size());
     Value plain;
+    Operation *maker = value.getDefiningOp();
+    plain.space = graph::spaceOf(maker           ? maker->getAttr(graph::kAway)
+                                 : argument >= 0 ? step_.getArgAttr(argument, graph::kAway)
+                                                 : Attribute());
     plain.shape = graph::staticShapeOf(value);
     plain.element = graph::toElementType(graph::elementTypeOf(value));
     plain.producer = producer;

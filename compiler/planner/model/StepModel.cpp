@@ -23,6 +23,11 @@ const std::string &nameOf(const StepModel &model, int value) {
                              : model.arguments[plain.argument].name;
 }
 
+int64_t inFlightOf(const StepModel &model, const Op &op) {
+  const auto chunk = static_cast<size_t>(op.chunk);
+  return chunk < model.inFlight.size() ? model.inFlight[chunk] : 1;
+}
+
 namespace {
 
 // Which arguments depend on the results of an op: none, one parameter with its state (the index of

@@ -11,6 +11,7 @@
 #include "dialects/interfaces/FactorRule.h"
 #include "dialects/interfaces/Tensor.h"
 #include "runtime/base/Role.h"
+#include "runtime/base/Space.h"
 
 #include <algorithm>
 #include <memory>
@@ -34,7 +35,7 @@ struct Span {
   bool operator==(const Span &) const = default;
 };
 
-// A buffer of the step's program.
+// A buffer of the step's program in device memory.
 struct Store {
   int value = -1;    // the value whose block it holds; -1: scratch memory of `op`
   int op = -1;       // the op that it exists for; -1: the buffer is the value's home
@@ -71,6 +72,8 @@ struct Value {
   int producer = -1;                      // the op that it is a result of, or -1
   int result = 0;                         // its position among the results of that op
   int argument = -1;                      // the argument of the step that it is, or -1
+  Space space = Space::Device;            // where it is kept while nothing reads it
+  int64_t awayCopies = 0;                 // per step, of its block to that space or back
   std::vector<Use> uses; // in program order; an op that reads it twice has two entries
 
   int64_t bytes() const; // of the whole tensor
@@ -155,8 +158,14 @@ struct StepModel {
   std::vector<Output> outputs;
   std::vector<Store> stores; // all buffers; a value that lies in the home of another has none
   int64_t instants = 0;      // of the clock
+  // By chunk of the stage that the step is: its micro-batches in flight, each with values of its
+  // own that wait for the backward part. Empty: one.
+  std::vector<int64_t> inFlight;
   int insertable = 0; // ops that repetitions may add between any two ops of the backward part
 };
+
+// The micro-batches in flight of the chunk that an op belongs to.
+int64_t inFlightOf(const StepModel &model, const Op &op);
 
 // The name of a value: that of the op that makes it, or of the argument that it is.
 const std::string &nameOf(const StepModel &model, int value);

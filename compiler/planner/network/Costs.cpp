@@ -103,6 +103,14 @@ double Costs::replacement(const Argument &argument, const Sharding &storage) con
   return copies ? static_cast<double>(copies) * cost::copySeconds(cluster_, bytes) : 0;
 }
 
+double Costs::away(int value, const Sharding &layout) const {
+  const Value &plain = model_.values[value];
+  if (plain.awayCopies == 0)
+    return 0;
+  const double bytes = static_cast<double>(localBytes(plain, layout, mesh_));
+  return static_cast<double>(plain.awayCopies) * cost::awaySeconds(cluster_, plain.space, bytes);
+}
+
 double Costs::compute(const Op &op, const OpChoice &choice) const {
   cost::KernelWork work;
   work.flops = localFlops(op, choice.factors, mesh_);

@@ -26,6 +26,7 @@ public:
 
   const StepModel &model() const { return model_; }
   const Mesh &mesh() const { return mesh_; }
+  const cluster::Cluster &cluster() const { return cluster_; }
 
   // Seconds per step of an op: of its kernel in every micro-batch, of its moves, and of masking the
   // padding of its operands. A group masks inside its kernel. Without the moves of an op that
@@ -37,6 +38,9 @@ public:
   // Seconds per step of copying an argument's new value to its place, where it lives in this
   // layout; 0 if it is written there at once.
   double replacement(const Argument &argument, const Sharding &storage) const;
+  // Seconds per step of copying a value, of which a rank has a block in this layout, to another
+  // space and back.
+  double away(int value, const Sharding &layout) const;
   // Seconds of bringing its results once from OpChoice::natural to OpChoice::results. A reduction
   // that can be joined with others is counted with its share, by bytes, of the largest bucket that
   // is possible: the seconds of a call grow no faster than its bytes, so that no bucket has less.

@@ -103,6 +103,10 @@ public:
     if (part)
       add(*part);
   }
+  void addAway(const Value &value) {
+    add(static_cast<int64_t>(value.space));
+    add(value.awayCopies);
+  }
   void add(const Sharding &layout) { add(layout.dims); } // of what is no partial sum
   void add(const Value &value) {
     add(value.shape);
@@ -144,12 +148,14 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
     key.add(model_.values[value]);
     key.add(context_.leaves[value]);
     key.add(isReadLate(model_, model_.values[value]) + 2 * isCopiedBehind(model_, value));
+    key.addAway(model_.values[value]);
   }
   key.add(static_cast<int64_t>(context_.followers[index].size()));
   for (int argument : context_.followers[index]) {
     const Argument &follower = model_.arguments[argument];
     key.add(model_.values[follower.value].uses[0].operand);
     key.add(follower.output < 0 ? -1 : model_.values[model_.outputs[follower.output].value].result);
+    key.addAway(model_.values[follower.value]);
   }
   for (const Need &need : needsOf(model_, context_, index)) {
     key.add(static_cast<int64_t>(need.kind));
@@ -194,9 +200,15 @@ bool OpKinds::keepsFollowers(int op, const OpChoice &choice) const {
   return true;
 }
 
-double OpKinds::secondsOf(const Op &op, const OpChoice &choice) {
+double OpKinds::secondsOf(int index, const OpChoice &choice) {
+  const Op &op = model_.ops[index];
   const double completions = static_cast<double>(op.completions());
   double seconds = costs_.kernels(op, choice) + completions * costs_.resolve(op, choice);
+  for (size_t i = 0; i < op.results.size(); ++i)
+    seconds += costs_.away(op.results[i], choice.results[i]);
+  for (int argument : context_.followers[index])
+    seconds +=
+        costs_.away(model_.arguments[argument].value, followedLayout(model_, argument, choice));
   for (size_t i = 0; i < op.results.size(); ++i)
     for (const std::optional<Sharding> &layout : context_.leaves[op.results[i]]) {
       Sharding whole = choice.results[i];
@@ -264,7 +276,7 @@ OpKinds::Enumerated OpKinds::enumerate(int index) {
   pins_.restrictOp(model_, index, costs_.mesh(), all.choices);
   all.pinEffect.after = all.choices.size();
   for (const OpChoice &choice : all.choices) {
-    all.priced.push_back({"", secondsOf(op, choice), bytesOf(index, choice)});
+    all.priced.push_back({"", secondsOf(index, choice), bytesOf(index, choice)});
     all.layouts.push_back(numbersOf(op, choice, costs_));
   }
   return all;

@@ -91,7 +91,7 @@ private:
   Enumerated enumerate(int op);
   static OpKind list(const Op &op, const Enumerated &all, const ListKey &key, size_t most);
   bool keepsFollowers(int op, const OpChoice &choice) const;
-  double secondsOf(const Op &op, const OpChoice &choice);
+  double secondsOf(int op, const OpChoice &choice);
   std::vector<int64_t> bytesOf(int op, const OpChoice &choice) const;
   int64_t bytesOf(const Op &op, const Need &need, const OpChoice &choice) const;
 

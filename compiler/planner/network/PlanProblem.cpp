@@ -261,7 +261,8 @@ private:
     int v = model_.arguments[index].value;
     const Value &value = model_.values[v];
     int64_t copy = choice.isGathered() ? storedBytes(value, choice.compute, mesh_) : 0;
-    double seconds = costs_.replacement(model_.arguments[index], choice.storage);
+    double seconds = costs_.replacement(model_.arguments[index], choice.storage) +
+                     costs_.away(v, choice.storage);
     int64_t repeats = 1; // of its readers but the updates
     for (const Use &use : value.uses)
       repeats = std::max(repeats, model_.ops[use.op].repeats);

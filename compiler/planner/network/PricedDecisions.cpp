@@ -14,6 +14,8 @@ static double secondsOf(const Costs &costs, const Decisions &decisions, const Op
     const OpChoice made = choiceOf(costs.model().ops[maker], decisions.ops[maker]);
     seconds += costs.copyBehind(made, op, choice);
   }
+  for (size_t i = 0; i < op.results.size(); ++i)
+    seconds += costs.away(op.results[i], choice.results[i]);
   return seconds;
 }
 
@@ -23,15 +25,33 @@ double secondsOf(Costs &costs, const Decisions &decisions) {
   for (size_t i = 0; i < model.ops.size(); ++i)
     seconds += secondsOf(costs, decisions, model.ops[i], choiceOf(model.ops[i], decisions.ops[i]));
   for (size_t i = 0; i < model.arguments.size(); ++i)
-    seconds += costs.replacement(model.arguments[i], decisions.arguments[i].storage);
+    seconds += costs.replacement(model.arguments[i], decisions.arguments[i].storage) +
+               costs.away(model.arguments[i].value, decisions.arguments[i].storage);
   for (const LayoutChange &change : layoutChanges(model, decisions))
     seconds +=
         static_cast<double>(change.times) * costs.reshard(change.value, change.from, change.to);
   return seconds - savedByBuckets(costs, decisions);
 }
 
+// The argument that a usage of a node stores, or -1.
+static int storedArgument(const PlanProblem &problem, const std::vector<int> &argumentOf,
+                          size_t node, size_t usage) {
+  if (node < problem.needs.size()) {
+    const Need &need = problem.needs[node][usage];
+    return need.kind == Need::Kind::Follower ? need.index : -1;
+  }
+  const int argument = argumentOf[node];
+  const bool isStore =
+      argument >= 0 && problem.argumentNeeds[argument][usage] == ArgumentNeed::Store;
+  return isStore ? argument : -1;
+}
+
 std::vector<Holding> holdingsOf(const PlanProblem &problem, const std::vector<int> &choices) {
   std::vector<Holding> holdings;
+  std::vector<int> argumentOf(problem.network.nodes.size(), -1);
+  for (size_t i = 0; i < problem.argumentNode.size(); ++i)
+    if (problem.argumentNode[i] >= 0)
+      argumentOf[problem.argumentNode[i]] = static_cast<int>(i);
   for (size_t v = 0; v < problem.network.nodes.size(); ++v) {
     const solver::Node &node = problem.network.nodes[v];
     const bool isOp = v < problem.needs.size();
@@ -40,8 +60,12 @@ std::vector<Holding> holdingsOf(const PlanProblem &problem, const std::vector<in
       const int64_t bytes = node.choices[choices[v]].bytes[u];
       const bool isResult = isOp && problem.needs[v][u].kind == Need::Kind::Home;
       if (bytes > 0 && span.begin < span.end)
-        holdings.push_back({node.name, isOp ? static_cast<int>(v) : -1,
-                            isResult ? problem.needs[v][u].index : -1, span, bytes});
+        holdings.push_back({.name = node.name,
+                            .op = isOp ? static_cast<int>(v) : -1,
+                            .result = isResult ? problem.needs[v][u].index : -1,
+                            .argument = storedArgument(problem, argumentOf, v, u),
+                            .span = span,
+                            .bytes = bytes});
     }
   }
   return holdings;

@@ -15,6 +15,7 @@ struct Holding {
   std::string name;  // of the op or argument
   int op = -1;       // the op that it is of; -1: none
   int result = -1;   // the op's result, by position, that it is once its kernel has run; -1: none
+  int argument = -1; // the argument that it is, wherever it is read; -1: none
   Span span;         // on the step's clock
   int64_t bytes = 0; // of one rank
 };

@@ -1,8 +1,14 @@
 #include "compiler/planner/remat/ChooseFates.h"
 
+#include "compiler/cost/Roofline.h"
 #include "compiler/planner/choices/LayoutChanges.h"
+#include "compiler/planner/remat/ArgumentSpaces.h"
 #include "compiler/planner/remat/FateChoices.h"
 #include "runtime/base/Units.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
 
 namespace cleave::planner {
 
@@ -21,21 +27,34 @@ double secondsAgain(Costs &costs, const Decisions &decisions, int index) {
   return seconds + static_cast<double>(op.repeats) * changes;
 }
 
+// Seconds of one copy to or from another space.
+static double awaySeconds(const Costs &costs, Space space, int64_t bytes) {
+  return cost::awaySeconds(costs.cluster(), space, static_cast<double>(bytes));
+}
+
 namespace {
 
 class FateNetwork {
 public:
+  // `prices`: empty, or of all other spaces.
   FateNetwork(Costs &costs, const PricedDecisions &whole, const FateChoices &fates,
-              const Budget &budget, int repetitions)
+              const ForcedFates &forced, const FateBudget &budget, int repetitions,
+              const SpacePrices &prices)
       : costs_(costs), model_(costs.model()), whole_(whole), repetitions_(repetitions),
-        fates_(fates) {
+        fates_(fates), arguments_(costs, whole, forced, fates, budget.others, prices) {
     problem_.name = "fates";
-    problem_.spaces = {{"device", budget.ofSpace()}};
+    problem_.spaces = {{"device", budget.device.ofSpace()}};
+    if (budget.others.any())
+      for (Space space : {Space::Host, Space::File}) {
+        const Budget limit = prices.empty() ? budget.others.bytesIn(space) : Budget::unlimited();
+        problem_.spaces.push_back({std::string(name(space)), limit.ofSpace()});
+      }
   }
 
   solver::Problem build() {
     for (const OpenOp &open : fates_.ops())
       addNode(open);
+    arguments_.addTo(problem_);
     addOthers();
     for (const OpenOp &reader : fates_.ops())
       for (int input : fates_.inputs(reader))
@@ -52,10 +71,13 @@ public:
       fates.again[open.op] = !repetitions.empty();
       if (choice.isPartial)
         fates.kept[open.op] = *open.partial;
+      if (choice.away != Space::Device)
+        fates.away[open.op] = choice.away;
       if (repetitions_ > 1)
         for (int64_t tick : repetitions)
           fates.places[open.op].push_back(fates_.readerAt(tick));
     }
+    fates.arguments = arguments_.chosen(choices);
     normalise(model_, fates);
     return fates;
   }
@@ -117,6 +139,19 @@ private:
     return bytes;
   }
 
+  // The bytes that wait for the backward part of their micro-batch. Where other micro-batches are
+  // in flight, their forward and backward parts run meanwhile.
+  int64_t waitingBytes(const OpenOp &open, const FateChoice &choice) const {
+    return choice.holds(fates_.tickOf(open.forwardEnd)) ? bytesOf(open, choice)
+                                                        : keptBytes(open, choice);
+  }
+  int64_t backwardEnd() const {
+    int64_t end = 0;
+    for (const Op &op : model_.ops)
+      end = std::max(end, op.part == Part::Update ? 0 : op.runs.end);
+    return end;
+  }
+
   // The usages of a node: its intervals, cut at all instants at which a choice begins or ends.
   void addNode(const OpenOp &open) {
     const Span before = {fates_.tickOf(model_.ops[open.op].runs.end),
@@ -131,33 +166,63 @@ private:
       for (const std::vector<Span> &reads : open.reads)
         for (const Span &read : reads)
           cuts.push_back(fates_.tickOf(read.end));
+    const int64_t inFlight = inFlightOf(model_, model_.ops[open.op]);
+    const Span inParts = {0, fates_.tickOf(backwardEnd())};
+    if (inFlight > 1)
+      cuts.insert(cuts.end(), {inParts.begin, inParts.end});
     std::sort(cuts.begin(), cuts.end());
     cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
     solver::Node node{model_.ops[open.op].name, {}, {}};
     for (size_t i = 0; i + 1 < cuts.size(); ++i)
       node.usages.push_back({cuts[i], cuts[i + 1], 0});
+    const size_t inDevice = node.usages.size();
+    const std::vector<Space> spaces = spacesOf(open);
+    for (Space space : spaces)
+      node.usages.push_back(arguments_.throughout(space));
     const double again = secondsAgain(costs_, whole_, open.op);
     for (const FateChoice &choice : open.choices) {
       const int64_t bytes = bytesOf(open, choice), kept = keptBytes(open, choice);
       std::vector<int64_t> held;
-      for (const solver::Usage &usage : node.usages) {
+      for (size_t u = 0; u < inDevice; ++u) {
+        const solver::Usage &usage = node.usages[u];
         held.push_back(usage.end <= before.end       ? bytesBefore(open, choice)
                        : usage.end <= choice.until() ? kept
                                                      : 0);
         for (const Span &life : choice.lives)
           if (life.begin <= usage.begin && usage.end <= life.end)
             held.back() = repetitions_ > 1 ? bytesDuring(open, life, usage.begin) : bytes;
+        if (inFlight > 1 && usage.end <= inParts.end)
+          held.back() = std::max(held.back(), inFlight * waitingBytes(open, choice));
       }
+      for (Space space : spaces)
+        held.push_back(choice.away == space ? inFlight * bytes : 0);
       const size_t repetitions = fates_.repetitionsOf(open, choice).size();
-      node.choices.push_back({"", again * static_cast<double>(repetitions), std::move(held)});
+      double seconds = again * static_cast<double>(repetitions);
+      if (choice.away != Space::Device)
+        seconds += 2 * static_cast<double>(model_.ops[open.op].repeats) *
+                       awaySeconds(costs_, choice.away, bytes) +
+                   arguments_.priceOf(choice.away, bytes);
+      node.choices.push_back({"", seconds, std::move(held)});
     }
     problem_.nodes.push_back(std::move(node));
+  }
+
+  // The spaces in which the results of an op may be.
+  static std::vector<Space> spacesOf(const OpenOp &open) {
+    std::vector<Space> spaces;
+    for (Space space : {Space::Host, Space::File})
+      if (std::any_of(open.choices.begin(), open.choices.end(),
+                      [&](const FateChoice &choice) { return choice.away == space; }))
+        spaces.push_back(space);
+    return spaces;
   }
 
   // What the decisions hold apart from the results of open ops behind their readers in the forward
   // part.
   void addOthers() {
     for (const Holding &holding : whole_.holdings) {
+      if (arguments_.isOpen(holding.argument))
+        continue;
       int64_t end = holding.span.end;
       if (const OpenOp *open = holding.result < 0 ? nullptr : fates_.find(holding.op))
         end = std::min(end, fates_.isReadForward(*open, holding.result)
@@ -211,6 +276,7 @@ private:
   const PricedDecisions &whole_;
   const int repetitions_;    // how often an op may run again at most
   const FateChoices &fates_; // the nodes have the numbers of its ops
+  ArgumentSpaces arguments_;
   solver::Problem problem_;
 };
 
@@ -227,37 +293,126 @@ static bool isBetter(const ChosenFates &other, const ChosenFates &than) {
   return other.isFitting ? other.seconds < than.seconds : other.peakBytes < than.peakBytes;
 }
 
-static Result<ChosenFates> choose(Costs &costs, const PricedDecisions &whole,
-                                  const FateChoices &choices, const Budget &budget,
-                                  const solver::SolveOptions &limits, int repetitions) {
-  FateNetwork network(costs, whole, choices, budget, repetitions);
-  solver::Problem problem = network.build();
-  CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem, limits));
-  ChosenFates chosen;
-  if (!solution.isFound() && !solution.infeasibility.smallestBudget.empty()) {
-    chosen.isFitting = false;
-    problem.spaces[0].budget = solution.infeasibility.smallestBudget[0];
-    CLEAVE_TRY_ASSIGN(solution, solver::solve(problem, limits));
+namespace {
+
+// Fates among these choices.
+class FateSearch {
+public:
+  FateSearch(Costs &costs, const PricedDecisions &whole, const ForcedFates &forced,
+             const FateChoices &choices, const FateBudget &budget,
+             const solver::SolveOptions &limits, int repetitions)
+      : costs_(costs), whole_(whole), forced_(forced), choices_(choices), budget_(budget),
+        limits_(limits), repetitions_(repetitions) {}
+
+  // The solver finds little where several budgets bind. Then prices take the place of those of
+  // other spaces: they rise where too much is there, and fall elsewhere.
+  Result<ChosenFates> run() {
+    Result<ChosenFates> direct = solve({});
+    if (!budget_.others.any() || (direct && direct->isFitting) ||
+        (!direct && direct.status().kind() != StatusKind::Infeasible))
+      return direct;
+    struct Bracket {
+      double low = 0, high = std::numeric_limits<double>::infinity();
+    };
+    std::map<Space, Bracket> brackets = {{Space::Host, {}}, {Space::File, {}}};
+    SpacePrices prices = {{Space::Host, 0}, {Space::File, 0}};
+    Result<ChosenFates> best = std::move(direct);
+    for (int round = 0; round < kPriceRounds; ++round) {
+      CLEAVE_TRY_ASSIGN(std::optional<Priced> priced, solveAt(prices));
+      if (!priced)
+        break; // too large for device memory at any price
+      const bool fits = budget_.others.hold(priced->bytes[Space::Host], priced->bytes[Space::File]);
+      if (fits && (!best || !best->isFitting || priced->fates.seconds < best->seconds))
+        best = std::move(priced->fates);
+      for (auto &[space, price] : prices) {
+        auto &[low, high] = brackets[space];
+        const bool exceeds = priced->bytes[space] > budget_.others.bytesIn(space);
+        (exceeds ? low : high) = price;
+        price = std::isinf(high) ? std::max(kRise * price, firstPrice(space))
+                : low > 0        ? std::sqrt(low * high)
+                                 : high / kRise;
+      }
+    }
+    return best;
   }
-  if (!solution.isFound())
-    return Status::infeasible("no choice of what is computed again was found that fits into ",
-                              bytesText(budget.bytes()));
-  chosen.fates = network.fatesOf(solution.choices);
-  chosen.seconds = solution.cost;
-  chosen.peakBytes = solution.peaks.empty() ? 0 : solution.peaks[0].bytes;
-  return chosen;
-}
+
+private:
+  static constexpr int kPriceRounds = 16;
+  static constexpr double kRise = 32; // of a price without a bound
+
+  // Fates for some prices, and their bytes in other spaces.
+  struct Priced {
+    ChosenFates fates;
+    std::map<Space, int64_t> bytes;
+  };
+
+  double firstPrice(Space space) const {
+    constexpr int64_t kSome = 1 << 20;
+    return awaySeconds(costs_, space, kSome) / kSome;
+  }
+
+  // Nothing if nothing fits.
+  Result<std::optional<Priced>> solveAt(const SpacePrices &prices) {
+    FateNetwork network(costs_, whole_, choices_, forced_, budget_, repetitions_, prices);
+    const solver::Problem problem = network.build();
+    CLEAVE_TRY_ASSIGN(const solver::Solution solution, solver::solve(problem, limits_));
+    if (!solution.isFound())
+      return std::optional<Priced>();
+    Priced found{chosenBy(network, solution), {}};
+    for (const auto &[space, price] : prices) {
+      found.bytes[space] = solution.peaks[static_cast<size_t>(space)].bytes;
+      found.fates.seconds -= price * static_cast<double>(found.bytes[space]);
+    }
+    return std::optional(std::move(found));
+  }
+
+  Result<ChosenFates> solve(const SpacePrices &prices) {
+    FateNetwork network(costs_, whole_, choices_, forced_, budget_, repetitions_, prices);
+    solver::Problem problem = network.build();
+    CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem, limits_));
+    bool isFitting = solution.isFound();
+    if (!isFitting && !solution.infeasibility.smallestBudget.empty()) {
+      problem.spaces[0].budget = solution.infeasibility.smallestBudget[0];
+      CLEAVE_TRY_ASSIGN(solution, solver::solve(problem, limits_));
+    }
+    if (!solution.isFound())
+      return Status::infeasible("no choice of what is computed again was found that fits into ",
+                                bytesText(budget_.device.bytes()));
+    ChosenFates chosen = chosenBy(network, solution);
+    chosen.isFitting = isFitting;
+    return chosen;
+  }
+
+  static ChosenFates chosenBy(const FateNetwork &network, const solver::Solution &solution) {
+    ChosenFates chosen;
+    chosen.fates = network.fatesOf(solution.choices);
+    chosen.seconds = solution.cost;
+    chosen.peakBytes = solution.peaks.empty() ? 0 : solution.peaks[0].bytes;
+    return chosen;
+  }
+
+  Costs &costs_;
+  const PricedDecisions &whole_;
+  const ForcedFates &forced_;
+  const FateChoices &choices_;
+  const FateBudget &budget_;
+  const solver::SolveOptions &limits_;
+  const int repetitions_;
+};
+
+} // namespace
 
 Result<ChosenFates> chooseFates(Costs &costs, const PricedDecisions &whole,
-                                const ForcedFates &forced, const Budget &budget,
+                                const ForcedFates &forced, const FateBudget &budget,
                                 const solver::SolveOptions &limits, int repetitions) {
-  const FateChoices all(costs.model(), whole, forced, repetitions, 0);
+  const FateChoices all(costs.model(), whole, forced, budget.others, repetitions, 0);
   if (all.isSmall())
-    return choose(costs, whole, all, budget, limits, repetitions);
+    return FateSearch(costs, whole, forced, all, budget, limits, repetitions).run();
   Result<ChosenFates> best = Status::infeasible("");
   for (size_t shared : kShared) {
-    const FateChoices choices(costs.model(), whole, forced, repetitions, shared);
-    Result<ChosenFates> chosen = choose(costs, whole, choices, budget, limits, repetitions);
+    const FateChoices choices(costs.model(), whole, forced, budget.others, repetitions, shared);
+    Result<ChosenFates> chosen =
+        FateSearch(costs, whole, forced, choices, budget, limits, repetitions).run();
     if (!chosen && chosen.status().kind() != StatusKind::Infeasible)
       return chosen;
     if (!best || (chosen && isBetter(*chosen, *best)))

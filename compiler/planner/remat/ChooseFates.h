@@ -1,22 +1,26 @@
-// ChooseFates: which values of the forward part are computed again, for a plan whose sharding is
-// decided, such that the step takes the least time within a budget. A cost network of its own,
-// solved by compiler/solver.
+// ChooseFates: which values of the forward part are computed again or kept in other spaces, and
+// which arguments are there, for a plan whose sharding is decided, such that the step takes the
+// least time within a budget. A cost network of its own, solved by compiler/solver.
 //
-// A node per op of the forward part whose results the backward part may need. Its choices: keep
-// (as the plan does), gone (if only repetitions could read them), or again at one of a few instants
-// of the clock, its slots: just before an op of the backward part that reads results of the op, or
-// of ops that depend on it. An op that runs again at an instant finds its operands there only if
-// they are kept until then, or are computed again no later: other pairs of choices are forbidden.
-// Some results may be kept until the op runs again for the others (sufficientResults,
-// passedOnResults): what reads only those finds them all the time. Where more than one repetition
-// is allowed, a choice is a list of lives: its results are there from a slot until what reads them
-// has run, gone, and there again from a later slot; the first life may be that of what is kept.
-// Such choices are many, so that of large models only some slots are taken (FateChoices.h).
-// Bytes: those of the plan. What is kept occupies them all the time, what runs again until its last
-// reader of the forward part, and from its slot on. The realised program needs no more: a
-// repetition stands no earlier than at its slot, and buffers that are not kept may be reused.
-// Seconds of a repetition: its kernels, the reductions of its results, and the layout changes of
-// its operands, as if none of these were shared.
+// A node per op of the forward part whose results the backward part may need. Its choices: keep (as
+// the plan does), gone (if only repetitions could read them), or again at one of a few instants of
+// the clock, its slots: just before an op of the backward part that reads results of the op, or of
+// ops that depend on it. An op that runs again at an instant finds its operands there only if they
+// are kept until then, or are computed again no later: other pairs of choices are forbidden. Some
+// results may be kept until the op runs again for the others (sufficientResults, passedOnResults):
+// what reads only those finds them all the time. Where more than one repetition is allowed, a
+// choice is a list of lives: its results are there from a slot until what reads them has run, gone,
+// and there again from a later slot; the first life may be that of what is kept. Such choices are
+// many, so that of large models only some slots are taken (FateChoices.h). Where there are bytes of
+// other spaces, the results may also be copied there when the forward part has read them, and back
+// at the first reader of the backward part. A node per large parameter, constant and state has the
+// choices to be in device memory throughout, or in another space but when ops read or replace it,
+// for which each has a copy of its own. Bytes: those of the plan. What is kept occupies them all
+// the time, what runs again until its last reader of the forward part, and from its slot on. The
+// realised program needs no more: a repetition stands no earlier than at its slot, and buffers that
+// are not kept may be reused. Seconds of a repetition: its kernels, the reductions of its results,
+// and the layout changes of its operands, as if none of these were shared. Seconds of what is
+// elsewhere: its copies.
 #pragma once
 
 #include "compiler/planner/choices/Budget.h"
@@ -30,6 +34,7 @@ namespace cleave::planner {
 struct ForcedFates {
   std::vector<std::optional<bool>> again; // per op; nothing: the planner chooses
   std::map<int, std::vector<int>> kept;   // as Fates::kept
+  std::map<int, Space> away, arguments;   // as in Fates; device memory: they stay there
 
   explicit ForcedFates(size_t ops) : again(ops) {}
 };
@@ -42,10 +47,18 @@ struct ChosenFates {
   int64_t peakBytes = 0; // by this network
 };
 
+// Memory of a rank.
+struct FateBudget {
+  FateBudget(int64_t device, const OtherSpaces &others = {}) : device(device), others(others) {}
+
+  Budget device;
+  OtherSpaces others;
+};
+
 // The fates with which `whole`, decisions on costs.model() that keep everything, fit into the
 // budget, found within the solver's limits. No op runs again more than `repetitions` times.
 Result<ChosenFates> chooseFates(Costs &costs, const PricedDecisions &whole,
-                                const ForcedFates &forced, const Budget &budget,
+                                const ForcedFates &forced, const FateBudget &budget,
                                 const solver::SolveOptions &limits, int repetitions = 1);
 
 // Seconds per step that a repetition of the op would take under these decisions.

@@ -33,8 +33,9 @@ static std::vector<int64_t> someOf(const std::vector<int64_t> &all, size_t count
 }
 
 FateChoices::FateChoices(const StepModel &model, const PricedDecisions &whole,
-                         const ForcedFates &forced, int repetitions, size_t shared)
-    : model_(model), whole_(whole), forced_(forced), repetitions_(repetitions),
+                         const ForcedFates &forced, const OtherSpaces &spaces, int repetitions,
+                         size_t shared)
+    : model_(model), whole_(whole), forced_(forced), spaces_(spaces), repetitions_(repetitions),
       reads_(readsOf(model)), openOf_(model.ops.size(), -1) {
   findOpenOps();
   findSlots();
@@ -58,7 +59,7 @@ std::vector<int64_t> FateChoices::repetitionsOf(const OpenOp &open,
                                                 const FateChoice &choice) const {
   std::vector<int64_t> found;
   for (const Span &life : choice.lives)
-    if (life.begin > tickOf(open.forwardEnd))
+    if (choice.away == Space::Device && life.begin > tickOf(open.forwardEnd))
       found.push_back(life.begin);
   return found;
 }
@@ -202,9 +203,25 @@ void FateChoices::findSegments() {
   std::sort(starts_.begin(), starts_.end());
 }
 
-bool FateChoices::mayBe(const OpenOp &open, bool again) const {
-  const std::optional<bool> &fate = forced_.again[open.op];
-  return !fate || *fate == again;
+static bool isPermitted(const ForcedFates &forced, const OpenOp &open, bool again) {
+  return !forced.again[open.op] || *forced.again[open.op] == again;
+}
+
+// The spaces in which the results of an op may wait, apart from device memory.
+static std::vector<Space> otherSpaces(const StepModel &model, const ForwardReads &reads,
+                                      const ForcedFates &forced, const OtherSpaces &bytes,
+                                      const OpenOp &open) {
+  const std::vector<int> &results = model.ops[open.op].results;
+  const bool isDecided =
+      forced.away.count(open.op) || std::any_of(results.begin(), results.end(), [&](int value) {
+        return model.values[value].space != Space::Device;
+      });
+  std::vector<Space> spaces;
+  for (Space space : {Space::Host, Space::File})
+    if (!isDecided && bytes.bytesIn(space) > 0 && open.keptBytes >= kLeastAwayBytes &&
+        open.firstRead > open.forwardEnd && mayBeAway(model, reads, open.op))
+      spaces.push_back(space);
+  return spaces;
 }
 
 void FateChoices::addChoices(OpenOp &open) const {
@@ -215,11 +232,15 @@ void FateChoices::addChoices(OpenOp &open) const {
   if (!isRead)
     open.choices.push_back({}); // gone
   for (int64_t end : ends)
-    if (end > open.forwardEnd && mayBe(open, false))
+    if (end > open.forwardEnd && isPermitted(forced_, open, false))
       open.choices.push_back({false, {{tickOf(open.forwardEnd), tickOf(end)}}});
-  if (open.choices.empty() && mayBe(open, false))
+  if (open.choices.empty() && isPermitted(forced_, open, false))
     open.choices.push_back({}); // read only while it is there anyway
-  if (!mayBe(open, true) || !isRecomputable(model_, open.op))
+  for (Space space : otherSpaces(model_, reads_, forced_, spaces_, open))
+    for (int64_t end : ends)
+      if (end > open.firstRead && isPermitted(forced_, open, false))
+        open.choices.push_back({false, {{beginOf(open, open.firstRead), tickOf(end)}}, space});
+  if (!isPermitted(forced_, open, true) || !isRecomputable(model_, open.op))
     return;
   size_t count = 0;
   for (int64_t slot : open.slots) {

@@ -19,6 +19,7 @@ namespace cleave::planner {
 struct FateChoice {
   bool isPartial = false;       // OpenOp::partial is kept until the op runs again
   std::vector<Span> lives = {}; // in rising order
+  Space away = Space::Device;   // until the only life begins the results are there
 
   int64_t until() const { return lives.empty() ? 0 : lives.back().end; }
   // Whether the results are there at a tick.
@@ -60,9 +61,10 @@ class FateChoices {
 public:
   // No op runs again more than `repetitions` times. An op that may run again several times does so
   // at all slots; or, if `shared` is not 0, at those of its segment of the forward part, of the
-  // segments that read it, and at so many that all ops share.
+  // segments that read it, and at so many that all ops share. Results may wait where `spaces` has
+  // bytes.
   FateChoices(const StepModel &model, const PricedDecisions &whole, const ForcedFates &forced,
-              int repetitions, size_t shared);
+              const OtherSpaces &spaces, int repetitions, size_t shared);
 
   // Whether the choices are few enough to be solved. Of others, some are left out.
   bool isSmall() const;
@@ -105,7 +107,6 @@ private:
   void findSlots();
   // The slots at which the backward part begins to read of each segment.
   void findSegments();
-  bool mayBe(const OpenOp &open, bool again) const;
   void addChoices(OpenOp &open) const;
   // Choices with several lives.
   void addSeveral(OpenOp &open, const std::vector<int64_t> &ends) const;
@@ -118,6 +119,7 @@ private:
   const StepModel &model_;
   const PricedDecisions &whole_;
   const ForcedFates &forced_;
+  const OtherSpaces spaces_;
   const int repetitions_; // how often an op may run again at most
   const ForwardReads reads_;
   int64_t ticks_ = 1; // per instant

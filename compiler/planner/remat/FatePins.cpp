@@ -17,7 +17,70 @@ static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
   return forced;
 }
 
-Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins) {
+// `the pin offload:states`, `the pin on the space of blocks.*`
+static std::string textOf(const SpacePin &pin) {
+  switch (pin.of) {
+  case SpacePin::Of::States:
+    return "the pin offload:states";
+  case SpacePin::Of::Parameters:
+    return "the pin offload:parameters";
+  case SpacePin::Of::Activations:
+    return "the pin offload:activations";
+  case SpacePin::Of::Name:
+  case SpacePin::Of::Op:
+    break;
+  }
+  return "the pin on the space of " + pin.glob;
+}
+
+static Result<Space> spaceOf(const SpacePin &pin, const OtherSpaces &spaces) {
+  const Space space = pin.space ? *pin.space : spaces.host > 0 ? Space::Host : Space::File;
+  if (space != Space::Device && spaces.bytesIn(space) == 0)
+    return Status::userError(textOf(pin), " needs memory: give --",
+                             pin.space == Space::File ? "file" : "host", "-memory",
+                             pin.space ? "" : " or --file-memory");
+  return space;
+}
+
+static bool matches(const SpacePin &pin, const StepModel &model, const Argument &argument) {
+  using Of = SpacePin::Of;
+  const bool isMeant = pin.of == Of::States ? argument.role == Role::State
+                       : pin.of == Of::Parameters
+                           ? argument.role == Role::Parameter
+                           : pin.of == Of::Name && matchesGlob(pin.glob, argument.name);
+  return isMeant && mayBeAway(model, argument);
+}
+
+static Status forceSpaces(const StepModel &model, const Pins &pins, const OtherSpaces &spaces,
+                          ForcedFates &forced) {
+  using Of = SpacePin::Of;
+  const ForwardReads reads = readsOf(model);
+  for (const SpacePin &pin : pins.spaceRules()) {
+    CLEAVE_TRY_ASSIGN(const Space space, spaceOf(pin, spaces));
+    bool isFound = false;
+    for (int i = 0; i < static_cast<int>(model.arguments.size()); ++i)
+      if (matches(pin, model, model.arguments[i])) {
+        forced.arguments[i] = space;
+        isFound = true;
+      }
+    for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
+      if (mayBeAway(model, reads, i) &&
+          (pin.of == Of::Activations ||
+           (pin.of == Of::Op && matchesGlob(pin.glob, model.ops[i].name)))) {
+        forced.away[i] = space;
+        isFound = true;
+      }
+    if (!isFound && (pin.of == Of::Name || pin.of == Of::Op))
+      return Status::userError(textOf(pin), " matches ",
+                               pin.of == Of::Op ? "no op whose results the backward pass reads"
+                                                : "no parameter or state",
+                               "; cleave-dump lists the names");
+  }
+  return Status::ok();
+}
+
+Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins,
+                                const OtherSpaces &spaces) {
   ForcedFates forced = fatesOfRecipe(model, pins.recompute());
   for (const FatePin &pin : pins.fateRules()) {
     bool matches = false, isPossible = false;
@@ -38,6 +101,7 @@ Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins) {
                                        : " matches no op of the forward pass",
                                "; cleave-dump lists the names of ops");
   }
+  CLEAVE_TRY(forceSpaces(model, pins, spaces, forced));
   return forced;
 }
 
@@ -49,6 +113,8 @@ bool isDetermined(const ForcedFates &forced) {
 Fates fatesOf(const StepModel &model, const ForcedFates &forced) {
   Fates fates = keepAll(model);
   fates.kept = forced.kept;
+  fates.away = forced.away;
+  fates.arguments = forced.arguments;
   for (size_t i = 0; i < model.ops.size(); ++i)
     fates.again[i] = forced.again[i].value_or(false);
   normalise(model, fates);
@@ -62,6 +128,10 @@ Fates withForced(const StepModel &model, Fates fates, const ForcedFates &forced)
       fates.kept.erase(static_cast<int>(i));
       fates.places.erase(static_cast<int>(i));
     }
+  for (const auto &[op, space] : forced.away)
+    fates.away[op] = space;
+  for (const auto &[argument, space] : forced.arguments)
+    fates.arguments[argument] = space;
   normalise(model, fates);
   return fates;
 }

@@ -8,8 +8,9 @@ namespace cleave::planner {
 
 // Per op its fate if the pins determine it; a recipe for recomputation determines all. Rules of a
 // file come later and win. A user error if a rule matches no op, or wants an op computed again that
-// cannot be.
-Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins);
+// cannot be, or if one wants a space of which `spaces` has no bytes.
+Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins,
+                                const OtherSpaces &spaces = {});
 
 // Whether every fate is determined.
 bool isDetermined(const ForcedFates &forced);

@@ -149,6 +149,24 @@ void normalise(const StepModel &model, Fates &fates) {
   auto isKept = [&](const auto &entry) { return !fates.again[entry.first]; };
   std::erase_if(fates.kept, isKept);
   std::erase_if(fates.places, isKept);
+  if (fates.away.empty())
+    return;
+  const ForwardReads reads = readsOf(model);
+  std::erase_if(fates.away, [&](const auto &entry) {
+    return entry.second == Space::Device || fates.again[entry.first] ||
+           !mayBeAway(model, reads, entry.first);
+  });
+}
+
+bool mayBeAway(const StepModel &model, const ForwardReads &reads, int op) {
+  return model.ops[op].part == Part::Forward && !model.ops[op].isView &&
+         reads.first[op] != ForwardReads::kNever;
+}
+
+bool mayBeAway(const StepModel &model, const Argument &argument) {
+  const bool isStored = argument.role == Role::Parameter || argument.role == Role::State ||
+                        argument.role == Role::Constant;
+  return isStored && model.values[argument.value].bytes() >= kLeastAwayBytes;
 }
 
 namespace {

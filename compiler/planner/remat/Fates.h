@@ -1,5 +1,6 @@
-// Fates: the decision, for every op of the forward part, whether its results are kept in memory for
-// the backward part, or are computed again there. Plain data: passes/remat repeats the ops.
+// Fates: the decision, for every op of the forward part, whether its results are kept for the
+// backward part, in device memory or elsewhere, or are computed again there; and for arguments
+// where they are from step to step. Plain data: passes/remat repeats and marks the ops.
 //
 // An op that is run again reads its operands where they are: kept ones in memory, others from
 // their own repetition. Views have the fate of what they show. An op that no reader needs again is
@@ -25,6 +26,9 @@ struct Fates {
   // before the first place read what the forward part made. Without places one repetition, directly
   // before the first reader, is read by all.
   std::map<int, std::vector<int>> places;
+  // Of ops that do not run again the space in which their results are kept until they are read, and
+  // of arguments that in which they are from step to step, if that is not device memory.
+  std::map<int, Space> away, arguments;
   bool operator==(const Fates &) const = default;
 
   // Whether this result of the op is computed again.
@@ -64,7 +68,16 @@ std::optional<std::vector<int>> sufficientResults(const StepModel &model, int op
 // for the backward part later.
 std::optional<std::vector<int>> passedOnResults(const StepModel &model, int op);
 
-// Drops what cannot run again, and gives views the fate and the places of what they show.
+// Whether the results of the op may be kept in another space: it is one of the forward part that is
+// no view, and the backward part reads them.
+bool mayBeAway(const StepModel &model, const ForwardReads &reads, int op);
+// Whether the argument may be in another space: it is a parameter, a constant or a state of at
+// least kLeastAwayBytes.
+bool mayBeAway(const StepModel &model, const Argument &argument);
+inline constexpr int64_t kLeastAwayBytes = 4096;
+
+// Drops what cannot run again or be kept elsewhere, and gives views the fate and the places of what
+// they show.
 void normalise(const StepModel &model, Fates &fates);
 
 // Keeps what crosses some places of the forward part, and computes all between them again. The

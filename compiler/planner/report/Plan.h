@@ -80,9 +80,10 @@ struct Plan : PricedDecisions {
   // Choices of all ops and arguments that the planner did not look at one by one: the bound counts
   // each group of them as if it had the least seconds and bytes of any (Rest.h). 0: none.
   size_t unlistedChoices = 0;
-  int64_t peakBytes = 0;     // of the program (PlannerOptions::memoryOf)
-  int64_t arenaBytes = 0;    // the memory that holds its buffers, at least the peak
-  int64_t modelledBytes = 0; // the peak by the cost network, see Fit.h
+  int64_t peakBytes = 0;                // of the program (PlannerOptions::memoryOf)
+  int64_t arenaBytes = 0;               // the memory that holds its buffers, at least the peak
+  int64_t hostBytes = 0, fileBytes = 0; // of its values in other spaces
+  int64_t modelledBytes = 0;            // the peak by the cost network, see Fit.h
   Budget budget = Budget::unlimited();
   double secondsPerByte = 0;  // saved by one more byte of budget, to first order
   std::vector<Holder> atPeak; // live at the peak, largest first
@@ -95,8 +96,8 @@ struct Plan : PricedDecisions {
   double solveSeconds = 0;             // wall time; not compared, hashed or written
 };
 
-// All fields except solveSeconds, arenaBytes, modelledBytes, kept and holdings; layouts as lists of
-// names.
+// All fields except solveSeconds, arenaBytes, hostBytes, fileBytes, modelledBytes, kept and
+// holdings; layouts as lists of names.
 std::string toJson(const Plan &plan, const StepModel &model);
 
 } // namespace cleave::planner

@@ -18,6 +18,8 @@ namespace cleave::planner {
 struct ProgramMemory {
   int64_t peak = 0;  // most bytes of buffers that are alive at one time
   int64_t arena = 0; // the memory that holds all of them, at least the peak
+  int64_t host = 0;  // memory of the host that holds others
+  int64_t file = 0;  // bytes of a file that holds others
 };
 
 // The memory of the program that follows from decisions.

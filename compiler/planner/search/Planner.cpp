@@ -441,6 +441,8 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   plan.unlistedChoices = target.others;
   plan.peakBytes = best.memory.peak;
   plan.arenaBytes = best.memory.arena;
+  plan.hostBytes = best.memory.host;
+  plan.fileBytes = best.memory.file;
   plan.modelledBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
   plan.budget = options.budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];

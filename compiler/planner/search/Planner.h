@@ -40,6 +40,7 @@ struct PlannerOptions {
   // The planner chose `mesh` before: axes get the names that they have if no mesh is given.
   bool isOwnMesh = false;
   Budget budget = Budget::unlimited();          // of one rank
+  OtherSpaces spaces;                           // of one rank
   Pins pins;                                    // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
   ChoiceLimits choices;                         // that networks list one by one

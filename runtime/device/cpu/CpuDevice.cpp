@@ -7,6 +7,7 @@
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/device/cpu/Parts.h"
 #include "runtime/memory/Arenas.h"
+#include "runtime/memory/FileSpace.h"
 
 #include <algorithm>
 #include <cstring>
@@ -76,6 +77,15 @@ private:
   uint64_t bytes_;
 };
 
+class FileAction : public Action {
+public:
+  explicit FileAction(std::function<Status()> call) : call_(std::move(call)) {}
+  Status run() override { return call_(); }
+
+private:
+  std::function<Status()> call_;
+};
+
 template <typename T> class FillAction : public Action {
 public:
   FillAction(void *to, int64_t count, T value)
@@ -110,20 +120,31 @@ bool isRegular(const std::vector<int64_t> &strides, int64_t rows, int64_t column
 
 class CpuDevice : public Device {
 public:
-  explicit CpuDevice(int threads) : threads_(threads) { omp_set_num_threads(threads_); }
+  CpuDevice(int threads, std::string folder) : threads_(threads), folder_(std::move(folder)) {
+    omp_set_num_threads(threads_);
+  }
 
   std::string name() const override { return "cpu"; }
   std::string identity() const override { return "host"; }
   bool isHost() const override { return true; }
 
-  Result<std::shared_ptr<void>> allocate(plan::Space, uint64_t bytes) override {
-    return memory::allocatePages(bytes);
+  Result<std::shared_ptr<void>> allocate(plan::Space space, uint64_t bytes) override {
+    if (space != plan::FILE)
+      return memory::allocatePages(bytes);
+    CLEAVE_TRY_ASSIGN(std::shared_ptr<memory::FileSpace> file,
+                      memory::FileSpace::create(folder_, bytes));
+    files_.push_back(file);
+    return std::shared_ptr<void>(file, file->begin());
   }
   Status write(void *to, const void *from, uint64_t bytes) override {
+    if (memory::FileSpace *file = fileOf(to))
+      return file->write(to, from, bytes);
     std::memcpy(to, from, bytes);
     return Status::ok();
   }
   Status read(const void *from, void *to, uint64_t bytes) override {
+    if (memory::FileSpace *file = fileOf(from))
+      return file->read(from, to, bytes);
     return write(to, from, bytes);
   }
 
@@ -212,9 +233,15 @@ public:
   }
 
   PreparedAction upload(const void *from, void *to, uint64_t bytes) override {
+    if (memory::FileSpace *file = fileOf(from))
+      return PreparedAction(std::make_unique<FileAction>(
+          [file, from, to, bytes] { return file->read(from, to, bytes); }));
     return copy(from, to, bytes);
   }
   PreparedAction download(const void *from, void *to, uint64_t bytes) override {
+    if (memory::FileSpace *file = fileOf(to))
+      return PreparedAction(std::make_unique<FileAction>(
+          [file, from, to, bytes] { return file->write(to, from, bytes); }));
     return copy(from, to, bytes);
   }
 
@@ -243,15 +270,24 @@ public:
   PreparedAction endRecording() override { return Status::defect("a CPU records no actions"); }
 
 private:
+  // The file of an address; null: it is one of memory.
+  memory::FileSpace *fileOf(const void *address) const {
+    auto at =
+        std::ranges::find_if(files_, [&](const auto &file) { return file->contains(address); });
+    return at == files_.end() ? nullptr : at->get();
+  }
+
   int threads_;
+  std::string folder_;
+  std::vector<std::shared_ptr<memory::FileSpace>> files_;
   KernelLibrary kernels_;
   Scratch scratch_;
 };
 
 } // namespace
 
-std::unique_ptr<Device> makeCpuDevice(int threads) {
-  return std::make_unique<CpuDevice>(std::max(1, threads));
+std::unique_ptr<Device> makeCpuDevice(int threads, const std::string &fileFolder) {
+  return std::make_unique<CpuDevice>(std::max(1, threads), fileFolder);
 }
 
 } // namespace cleave::device

@@ -58,6 +58,9 @@ std::string CudaContext::identity() const {
 }
 
 Result<std::shared_ptr<void>> CudaContext::allocate(plan::Space space, uint64_t bytes) {
+  if (space == plan::FILE)
+    return Status::userError("values in files are for CPUs; compile the model without "
+                             "--file-memory");
   if (bytes == 0)
     return std::shared_ptr<void>();
   return space == plan::HOST ? allocateHost(bytes) : allocateDevice(bytes);

@@ -61,7 +61,7 @@ TEST_CASE("programs: a parameter is the same bytes in all programs of a rank") {
     CHECK_THAT(brokenRule(plan), Contains("has 1 buffers that outlive it, the step has 2"));
   }
   SECTION("in another space") {
-    evaluation.mutable_arenas(0)->set_space(plan::HOST);
+    evaluation.add_arenas()->set_space(plan::HOST);
     CHECK_THAT(brokenRule(plan), Contains("its arenas are not in the spaces of those of the step"));
   }
 }

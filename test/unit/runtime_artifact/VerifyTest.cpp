@@ -442,6 +442,62 @@ TEST_CASE("instructions: copies, inputs, outputs and metrics name fitting buffer
   }
 }
 
+// The valid plan with a second arena in `space`, where `y` has a copy of its own; the all-reduce of
+// nothing becomes the copy.
+static plan::Plan withCopyIn(plan::Space space) {
+  plan::Plan plan = validPlan();
+  plan::Program &program = *plan.mutable_programs(0);
+  plan::Arena &arena = *program.add_arenas();
+  arena.set_space(space), arena.set_bytes(256);
+  arena.set_peak_bytes(space == plan::FILE ? 4096 : 256);
+  arena.set_latency_seconds(1e-5), arena.set_bytes_per_second(1e9);
+  addBuffer(program, "y", plan::ACTIVATION, 0, {4, 16}, Barrier, Report, -1)->set_arena(1);
+  plan::Instruction &copy = instruction(plan, Barrier);
+  copy.clear_waits(), copy.set_queue(0);
+  copy.mutable_copy()->set_from(Y), copy.mutable_copy()->set_to(Where + 1);
+  instruction(plan, Reduce).clear_waits();
+  instruction(plan, Reduce).add_waits(Sum);
+  return plan;
+}
+
+TEST_CASE("placement: a program has one arena of device memory, then at most one in each space") {
+  CHECK(brokenRule(withCopyIn(plan::HOST)) == "");
+  CHECK(brokenRule(withCopyIn(plan::FILE)) == "");
+  CHECK_THAT(brokenRule(withCopyIn(plan::DEVICE)), Contains("no space twice"));
+  plan::Plan plan = withCopyIn(plan::FILE);
+  plan::Program &program = *plan.mutable_programs(0);
+  SECTION("host memory first") {
+    program.mutable_arenas()->SwapElements(0, 1);
+    CHECK_THAT(brokenRule(plan), Contains("expected DEVICE first"));
+  }
+  SECTION("a space that does not exist") {
+    program.mutable_arenas(1)->set_space(plan::Space(7));
+    CHECK_THAT(brokenRule(plan), Contains("space 7, which does not exist"));
+  }
+  SECTION("a link that cannot be") {
+    program.mutable_arenas(1)->set_bytes_per_second(-1);
+    CHECK_THAT(brokenRule(plan), Contains("a link of -1"));
+  }
+  SECTION("a place in a file that direct I/O cannot reach") {
+    program.mutable_buffers(Where + 1)->set_offset(64);
+    program.mutable_arenas(1)->set_bytes(320);
+    CHECK_THAT(brokenRule(plan), Contains("offset 64 is not a multiple of 4096"));
+  }
+}
+
+TEST_CASE("instructions: only copies reach other spaces, from or to device memory") {
+  plan::Plan plan = withCopyIn(plan::HOST);
+  SECTION("a product") {
+    instruction(plan, Multiply).mutable_matmul()->mutable_out()->set_buffer(Where + 1);
+    buffer(plan, Buffers(Where + 1)).set_first(Multiply);
+    CHECK_THAT(brokenRule(plan), Contains("accesses 'y' in space HOST, expected device memory"));
+  }
+  SECTION("within a space") {
+    instruction(plan, Barrier).mutable_copy()->set_from(Where + 1);
+    CHECK_THAT(brokenRule(plan), Contains("accesses 'y' in space HOST, expected device memory"));
+  }
+}
+
 TEST_CASE("dataflow: values that are read must have been written and not overwritten") {
   plan::Plan plan = validPlan();
   SECTION("a value that is never written") {

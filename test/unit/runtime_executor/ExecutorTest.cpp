@@ -192,6 +192,60 @@ TEST_CASE("an input of all micro-batches has the rows of each, in every one of t
   }
 }
 
+// y = x, by way of a buffer in another space behind a link that takes at least 10 ms per copy.
+static PlanBuilder copyThrough(plan::Space space) {
+  PlanBuilder builder({1});
+  const int x = builder.tensor("x", plan::INPUT, {4, 6}, {{}, {}}),
+            y = builder.tensor("y", plan::OUTPUT, {4, 6}, {{}, {}});
+  const uint32_t from = builder.buffer("x", plan::INPUT, {4, 6}, x),
+                 to = builder.buffer("y", plan::OUTPUT, {4, 6}, y),
+                 away = builder.buffer("x", plan::ACTIVATION, {4, 6});
+  plan::Arena &device = *builder.program().mutable_arenas(0);
+  plan::Arena &other = *builder.program().add_arenas();
+  other.set_space(space), other.set_latency_seconds(0.01), other.set_bytes_per_second(1e12);
+  plan::Buffer &moved = *builder.program().mutable_buffers(int(away));
+  device.set_bytes(moved.offset());
+  device.set_peak_bytes(device.peak_bytes() - 128);
+  moved.set_arena(1), moved.set_offset(0);
+  other.set_bytes(moved.bytes()), other.set_peak_bytes(space == plan::FILE ? 4096 : 128);
+  builder.load(from);
+  for (auto [source, target] : {std::pair(from, away), std::pair(away, to)}) {
+    plan::Copy *copy = builder.add("copy")->mutable_copy();
+    copy->set_from(source), copy->set_to(target);
+  }
+  builder.store(to);
+  return builder;
+}
+
+TEST_CASE("values pass through host memory and files, at the speed of the link and no faster") {
+  for (plan::Space space : {plan::HOST, plan::FILE})
+    for (bool isChecked : {false, true}) {
+      INFO(plan::Space_Name(space) << (isChecked ? ", checked" : ""));
+      PlanBuilder builder = copyThrough(space);
+      const plan::Plan &plan = builder.finish();
+      REQUIRE(artifact::verifyPlan(plan).message() == "");
+      FormulaData data(plan, valueOf);
+      ExecutorOptions options;
+      options.keepOutputs = true;
+      options.checked = isChecked;
+      Status status = runRanks(plan, &data, options, [&](Executor &executor, comm::World &) {
+        CHECK(executor.memory().planned == executor.memory().allocated);
+        for (int64_t step = 0; step < 2; ++step) {
+          const auto begin = std::chrono::steady_clock::now();
+          CLEAVE_TRY(executor.step(step));
+          const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+          CHECK(took.count() >= 0.02);
+          std::vector<float> found(24);
+          std::memcpy(found.data(), executor.storedOutputs().at(0).block.data(), 96);
+          for (int64_t i = 0; i < 24; ++i)
+            CHECK(found[size_t(i)] == valueOf(0, i, step, 0));
+        }
+        return Status::ok();
+      });
+      CHECK(status.message() == "");
+    }
+}
+
 TEST_CASE("a job with another number of ranks than the plan is rejected with both numbers") {
   PlanBuilder builder = shardedMatmul(2, false);
   auto worlds = comm::makeLocalWorlds(1);

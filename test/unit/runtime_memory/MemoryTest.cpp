@@ -1,9 +1,11 @@
 // Arenas have exactly the planned bytes, and the memory report contains them.
 #include "runtime/memory/Arenas.h"
+#include "runtime/memory/FileSpace.h"
 #include "runtime/memory/MemoryReport.h"
 
 #include <catch2/catch.hpp>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -66,7 +68,9 @@ TEST_CASE("arenas come from the allocators of their spaces") {
   auto into = [](std::vector<uint64_t> &list) {
     return [&list](uint64_t bytes) { return list.push_back(bytes), allocateGuardedPages(bytes); };
   };
-  REQUIRE(Arenas::allocate(planned, into(device), into(host)));
+  REQUIRE(Arenas::allocate(planned, [&](plan::Space space) -> Allocator {
+    return space == plan::HOST ? into(host) : into(device);
+  }));
   CHECK(device == std::vector<uint64_t>{64});
   CHECK(host == std::vector<uint64_t>{128});
 }
@@ -77,10 +81,51 @@ TEST_CASE("an arena beyond the address space is rejected with its size") {
   CHECK_THAT(status.message(), Catch::Matchers::Contains("cannot allocate an arena of"));
 }
 
-TEST_CASE("an arena in a file is rejected, not ignored") {
+TEST_CASE("an arena that does not fit is named with its place") {
   std::vector<plan::Arena> planned = arenasOf({64});
   planned[0].set_space(plan::FILE);
-  CHECK_THAT(Arenas::allocate(planned).status().message(), Catch::Matchers::Contains("in a file"));
+  auto none = [](plan::Space) -> Allocator {
+    return [](uint64_t) { return Result<std::shared_ptr<void>>(Status::userError("it is full")); };
+  };
+  CHECK_THAT(Arenas::allocate(planned, none).status().message(),
+             Catch::Matchers::Contains("64 B in a file") &&
+                 Catch::Matchers::Contains("it is full"));
+}
+
+TEST_CASE("a file space keeps what is written to any range of it") {
+  const uint64_t bytes = (9 << 20) + 100;
+  Result<std::shared_ptr<FileSpace>> file = FileSpace::create("/var/tmp", bytes);
+  REQUIRE(file);
+  char *begin = static_cast<char *>((*file)->begin());
+  std::vector<char> expected(bytes, 0), found(bytes, 1);
+  CHECK(reinterpret_cast<uintptr_t>(begin) % 4096 == 0);
+  auto write = [&](uint64_t at, uint64_t count, char value) {
+    const std::vector<char> from(count, value);
+    std::fill_n(expected.begin() + long(at), count, value);
+    return (*file)->write(begin + at, from.data(), count);
+  };
+  CHECK(write(0, 4096, 1));
+  CHECK(write(100, 1, 2));
+  CHECK(write(4096, 8 << 20, 3)); // in several pieces
+  CHECK(write(5000, 10000, 4));
+  CHECK(write(bytes - 7, 7, 5));
+  CHECK((*file)->read(begin, found.data(), bytes));
+  CHECK(found == expected);
+  found.resize(3);
+  CHECK((*file)->read(begin + 99, found.data(), 3));
+  CHECK(found == std::vector<char>{1, 2, 1});
+}
+
+TEST_CASE("a file space is private, has no name and tells why there is none") {
+  const std::string folder = "/var/tmp/cleave-space-" + std::to_string(::getpid());
+  REQUIRE(std::filesystem::create_directory(folder));
+  CHECK(FileSpace::create(folder, 100));
+  CHECK(std::filesystem::is_empty(folder));
+  std::filesystem::remove_all(folder);
+  const Status status = FileSpace::create(folder, 100).status();
+  CHECK(status.exitCode() == 1);
+  CHECK_THAT(status.message(), Catch::Matchers::Contains("No such file or directory"));
+  CHECK(FileSpace::create("/var/tmp", uint64_t(1) << 55).status().exitCode() == 1);
 }
 
 TEST_CASE("the report accounts for an arena, the libraries and everything else") {

@@ -283,7 +283,7 @@ TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
         "unknown pin zero4: expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, tp, sp, cp, "
         "several of them joined by +, full-recompute, selective-recompute, no-recompute, "
-        "sharding-first or a JSON file");
+        "sharding-first, offload:states, offload:parameters, offload:activations or a JSON file");
   CHECK_THAT(Pins::fromJson("[]").status().message(), Catch::StartsWith("not a file of pins"));
   CHECK_THAT(Pins::fromJson(R"({"pins": [{"name": "w"}]})").status().message(),
              Catch::StartsWith("pin 1 is malformed"));

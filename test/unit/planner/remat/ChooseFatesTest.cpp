@@ -89,3 +89,33 @@ TEST_CASE("a repetition takes its kernels, and the layout changes of its operand
   }
   CHECK(changed > 0); // gathers of weights
 }
+
+TEST_CASE("values go where keeping them takes the least time, within the bytes of each space") {
+  const StepModel model = nineLayers();
+  const Plan plan = plannedBy(model, "", 1);
+  const ForcedFates free(model.ops.size());
+  cluster::Cluster fast = h100Node(), slow = fast;
+  fast.hostLink = {.bytesPerSecond = 1e15};
+  slow.hostLink = {.latencySeconds = 1, .bytesPerSecond = 1};
+  const int64_t budget = plan.peakBytes - 8 * kActivation;
+  double seconds = 0;
+  for (int64_t host : {int64_t(0), 2 * kActivation, 8 * kActivation, 1000 * kActivation}) {
+    INFO(host);
+    Costs costs(model, fast, plan.mesh);
+    const ChosenFates chosen =
+        *chooseFates(costs, plan, free, {budget, {.host = host}}, defaultLimits());
+    REQUIRE(chosen.isFitting);
+    CHECK(chosen.peakBytes <= budget);
+    CHECK((host == 0 || chosen.seconds <= seconds));
+    CHECK(chosen.fates.away.size() + chosen.fates.arguments.size() <=
+          static_cast<size_t>(host / kLeastAwayBytes));
+    if (host > 100 * kActivation)
+      CHECK(againIn(chosen.fates) == 0);
+    seconds = chosen.seconds;
+  }
+  Costs costs(model, slow, plan.mesh);
+  const ChosenFates again =
+      *chooseFates(costs, plan, free, {budget, {.host = 1000 * kActivation}}, defaultLimits());
+  CHECK(again.fates.away.empty());
+  CHECK(again.fates.arguments.empty());
+}

@@ -29,7 +29,7 @@ bool isKept(const FateChoices &fates, const OpenOp &open, const FateChoice &choi
 
 TEST_CASE("the fate of every forward op that reads something is open") {
   const OpenFates c;
-  const FateChoices fates(c.model, c.plan, c.forced, 1, 0);
+  const FateChoices fates(c.model, c.plan, c.forced, {}, 1, 0);
   for (int i = 0; i < static_cast<int>(c.model.ops.size()); ++i) {
     const Op &op = c.model.ops[i];
     const OpenOp *open = fates.find(i);
@@ -46,7 +46,7 @@ TEST_CASE("the fate of every forward op that reads something is open") {
 
 TEST_CASE("results that are kept are there from their last forward reader to their last one") {
   const OpenFates c;
-  const FateChoices fates(c.model, c.plan, c.forced, 1, 0);
+  const FateChoices fates(c.model, c.plan, c.forced, {}, 1, 0);
   const ForwardReads reads = readsOf(c.model);
   int kept = 0;
   for (const OpenOp &open : fates.ops())
@@ -66,7 +66,7 @@ TEST_CASE("results that are kept are there from their last forward reader to the
 
 TEST_CASE("an op runs again before its first reader, at one of a few slots") {
   const OpenFates c;
-  const FateChoices fates(c.model, c.plan, c.forced, 1, 0);
+  const FateChoices fates(c.model, c.plan, c.forced, {}, 1, 0);
   int again = 0;
   for (const OpenOp &open : fates.ops())
     for (const FateChoice &choice : open.choices) {
@@ -88,7 +88,7 @@ TEST_CASE("an op runs again before its first reader, at one of a few slots") {
 
 TEST_CASE("a fate that the user determines leaves no other choice") {
   OpenFates c;
-  const FateChoices free(c.model, c.plan, c.forced, 1, 0);
+  const FateChoices free(c.model, c.plan, c.forced, {}, 1, 0);
   std::vector<int> both; // ops that may be kept and may run again
   for (const OpenOp &open : free.ops()) {
     const auto kept = std::count_if(open.choices.begin(), open.choices.end(),
@@ -99,7 +99,7 @@ TEST_CASE("a fate that the user determines leaves no other choice") {
   REQUIRE(both.size() >= 2);
   c.forced.again[both[0]] = false;
   c.forced.again[both[1]] = true;
-  const FateChoices fates(c.model, c.plan, c.forced, 1, 0);
+  const FateChoices fates(c.model, c.plan, c.forced, {}, 1, 0);
   for (const FateChoice &choice : fates.find(both[0])->choices)
     CHECK(fates.repetitionsOf(*fates.find(both[0]), choice).empty());
   for (const FateChoice &choice : fates.find(both[1])->choices)
@@ -109,7 +109,7 @@ TEST_CASE("a fate that the user determines leaves no other choice") {
 TEST_CASE("ops may run again as often as they are allowed to") {
   const OpenFates c;
   size_t most = 0;
-  const FateChoices fates(c.model, c.plan, c.forced, 2, 2);
+  const FateChoices fates(c.model, c.plan, c.forced, {}, 2, 2);
   for (const OpenOp &open : fates.ops())
     for (const FateChoice &choice : open.choices) {
       const std::vector<int64_t> ticks = fates.repetitionsOf(open, choice);

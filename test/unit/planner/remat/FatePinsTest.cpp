@@ -110,3 +110,47 @@ TEST_CASE("pins on fates that mean nothing are refused") {
   CHECK(Pins::parse("zero3,full-recompute")->recompute() == Recompute::Full);
   CHECK(Pins::parse("zero3,full-recompute")->recipe() == **Recipe::parse("zero3"));
 }
+
+TEST_CASE("pins keep states, parameters and values in other spaces, if there are bytes") {
+  const StepModel model = forwardModel();
+  const OtherSpaces both{.host = 1 << 20, .file = 1 << 20}, file{.file = 1 << 20};
+  auto force = [&](const char *pin, const OtherSpaces &spaces) {
+    return forcedFates(model, *Pins::parse(pin), spaces);
+  };
+  CHECK(force("offload:parameters", {}).status().exitCode() == 1);
+  CHECK_THAT(force("offload:activations:host", file).status().message(),
+             Catch::Matchers::Contains("give --host-memory"));
+  const ForcedFates values = *force("offload:activations", both);
+  CHECK_FALSE(values.away.empty());
+  CHECK(values.arguments.empty());
+  for (const auto &[op, space] : values.away) {
+    CHECK(space == Space::Host);
+    CHECK(model.ops[op].part == Part::Forward);
+  }
+  for (const auto &[pin, spaces] :
+       {std::pair("offload:activations", file), std::pair("offload:activations:file", both)}) {
+    const ForcedFates inFile = *force(pin, spaces);
+    CHECK(inFile.away.size() == values.away.size());
+    for (const auto &[op, space] : inFile.away)
+      CHECK(space == Space::File);
+  }
+  CHECK(Pins::parse("offload:gradients").status().exitCode() == 1);
+}
+
+TEST_CASE("rules name what is in which space, and the last one wins") {
+  const StepModel model = forwardModel();
+  const OtherSpaces both{.host = 1 << 20, .file = 1 << 20};
+  const ForcedFates all = *forcedFates(model, *Pins::parse("offload:activations"), both);
+  REQUIRE_FALSE(all.away.empty());
+  const int op = all.away.begin()->first;
+  const std::string rule = R"({"op": ")" + model.ops[op].name + R"(", "space": )";
+  CHECK(forcedFates(model, rules(rule + "\"host\"}, " + rule + "\"file\"}"), both)->away.at(op) ==
+        Space::File);
+  CHECK(
+      planner::fatesOf(model, *forcedFates(model, rules(rule + "\"device\"}"), both)).away.empty());
+  CHECK_THAT(
+      forcedFates(model, rules(R"({"op": "nowhere", "space": "host"})"), both).status().message(),
+      Catch::Matchers::Contains("matches no op"));
+  CHECK_THAT(Pins::fromJson(R"({"pins": [{"op": "a", "space": "tape"}]})").status().message(),
+             Catch::Matchers::Contains("expected") && Catch::Matchers::Contains("tape"));
+}
