@@ -37,8 +37,8 @@ constexpr double kCloseGap = 0.02;
 // Plans within a budget are not searched if the smallest program that was seen takes so many times
 // as much: layouts that are split more finely save less.
 constexpr int64_t kHopeless = 2;
-// Layouts for other spaces are also those that are best within so many times the budget, or half as
-// many, and so on.
+// With other spaces, the layouts that are best within this multiple of the budget are tried, too,
+// then those for half of it, and so on.
 constexpr int64_t kMostTimes = 8;
 // With a gap below this neither layouts and fates that are chosen one after the other nor plans
 // that keep everything are searched.
@@ -119,9 +119,9 @@ private:
     return Status::ok();
   }
 
-  // Other spaces take what does not fit. The layouts are those that are best without a limit, or
-  // with some times the budget; a plan that needs no other space may still be faster. The bound is
-  // that of plans without a limit.
+  // Uses other spaces for values that do not fit. The layouts are the best ones without a limit,
+  // and those for multiples of the budget. No plan without a limit is faster than the bound, and
+  // copies only add to its time.
   Result<Decided> useSpaces(const planner::Fates &kept) {
     planner::PlannerOptions unlimited = options_;
     unlimited.budget = planner::Budget::unlimited();
@@ -142,7 +142,7 @@ private:
         bytesText(options_.spaces.file), " of a file");
   }
 
-  // The same for the layouts that are best within a larger budget.
+  // Uses other spaces with the layouts that are best within a larger budget.
   Status useSpacesOn(const planner::Fates &kept, int64_t larger, int64_t most) {
     if (larger >= most)
       return Status::ok();

@@ -328,7 +328,7 @@ static Status scheduled(Compilation &c) {
   return Status::ok();
 }
 
-// What is kept in other spaces than device memory fits there.
+// Checks that the values in other spaces than device memory fit there.
 static Status checkSpaces(Compilation &c) {
   for (auto [space, option, budget] :
        {std::tuple(Space::Host, "--host-memory", c.options.hostMemory),

@@ -45,6 +45,7 @@ public:
     if (!here)
       return "";
     addMemory(*here);
+    addSpaces(*here);
     addFreedom();
     addRanks();
     addMicroBatches();
@@ -126,6 +127,18 @@ private:
           concat("--memory ", memoryText(least.bytes), pinText(least), costText(least)));
     if (fastest.bytes > least.bytes)
       ways_.push_back(concat("--memory ", memoryText(fastest.bytes), costText(fastest)));
+  }
+
+  // Everything that can be in host memory.
+  void addSpaces(const QuickPlan &here) {
+    constexpr const char *kAll = "offload:states,offload:parameters,offload:activations";
+    CompileOptions options = options_;
+    if (options.hostMemory > 0 || options.fileMemory > 0 || std::filesystem::exists(options.pin))
+      return;
+    const std::string host = memoryText(here.points[0].bytes);
+    options.hostMemory = here.points[0].bytes;
+    options.pin += concat(options.pin.empty() ? "" : ",", kAll);
+    offer(concat("--host-memory ", host, " --pin ", options.pin), options);
   }
 
   void addFreedom() {

@@ -18,7 +18,7 @@ using SpacePrices = std::map<Space, double>;
 
 class ArgumentSpaces {
 public:
-  // `decided`: what the arguments take. Keeps references to all but the spaces and prices.
+  // `decided` has the bytes of the arguments. Keeps references to all but the spaces and prices.
   ArgumentSpaces(const Costs &costs, const PricedDecisions &decided, const ForcedFates &forced,
                  const FateChoices &fates, const OtherSpaces &spaces, SpacePrices prices);
 
@@ -29,10 +29,10 @@ public:
   // The spaces that are chosen for the arguments, if these are not device memory.
   std::map<int, Space> chosen(const std::vector<int> &choices) const;
 
-  // Seconds of so many bytes in a space by its price.
+  // The price of an amount of bytes in a space, in seconds.
   double priceOf(Space space, int64_t bytes) const;
-  // The usage of what is in another space. It counts all the time: between the forward and the
-  // backward part, all of it is there.
+  // The usage of bytes in another space. They count at all times, since all of them are in use
+  // between the forward and the backward part.
   solver::Usage throughout(Space space) const;
 
 private:

@@ -304,8 +304,8 @@ public:
       : costs_(costs), whole_(whole), forced_(forced), choices_(choices), budget_(budget),
         limits_(limits), repetitions_(repetitions) {}
 
-  // The solver finds little where several budgets bind. Then prices take the place of those of
-  // other spaces: they rise where too much is there, and fall elsewhere.
+  // The solver rarely finds a solution where several budgets bind. The budgets of other spaces are
+  // then replaced by prices, which rise while too many bytes are in a space and fall otherwise.
   Result<ChosenFates> run() {
     Result<ChosenFates> direct = solve({});
     if (!budget_.others.any() || (direct && direct->isFitting) ||

@@ -26,8 +26,8 @@ struct Fates {
   // before the first place read what the forward part made. Without places one repetition, directly
   // before the first reader, is read by all.
   std::map<int, std::vector<int>> places;
-  // Of ops that do not run again the space in which their results are kept until they are read, and
-  // of arguments that in which they are from step to step, if that is not device memory.
+  // Spaces other than device memory: per op that does not run again, where its results wait until
+  // they are read; per argument, where it lives from step to step.
   std::map<int, Space> away, arguments;
   bool operator==(const Fates &) const = default;
 
@@ -68,8 +68,8 @@ std::optional<std::vector<int>> sufficientResults(const StepModel &model, int op
 // for the backward part later.
 std::optional<std::vector<int>> passedOnResults(const StepModel &model, int op);
 
-// Whether the results of the op may be kept in another space: it is one of the forward part that is
-// no view, and the backward part reads them.
+// Whether the results of the op may wait in another space: the op computes something in the forward
+// part that the backward part reads.
 bool mayBeAway(const StepModel &model, const ForwardReads &reads, int op);
 // Whether the argument may be in another space: it is a parameter, a constant or a state of at
 // least kLeastAwayBytes.

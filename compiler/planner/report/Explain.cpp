@@ -28,8 +28,16 @@ static std::string opText(const Op &op, const OpChoice &choice, const Mesh &mesh
   return text;
 }
 
-static std::string argumentText(const ArgumentChoice &choice, const Mesh &mesh) {
-  std::string text = "lives as " + choice.storage.str(mesh);
+std::string placeText(const Value &value) {
+  if (value.space == Space::Device)
+    return "";
+  return concat(value.space == Space::Host ? " in host memory, " : " in a file, ", value.awayCopies,
+                value.awayCopies == 1 ? " copy per step" : " copies per step");
+}
+
+static std::string argumentText(const Value &value, const ArgumentChoice &choice,
+                                const Mesh &mesh) {
+  std::string text = "lives as " + choice.storage.str(mesh) + placeText(value);
   if (choice.compute != choice.storage)
     text += ", gathered to " + choice.compute.str(mesh) +
             (choice.staysGathered ? " once for the forward and backward pass" : " for use");
@@ -96,8 +104,10 @@ std::optional<Reason> Explainer::ofArgument(int argument) const {
     return std::nullopt;
   const std::vector<ArgumentChoice> &choices = plan_.argumentChoices[argument];
   return reasonFor(model_.arguments[argument].name,
-                   std::string(name(model_.arguments[argument].role)), node,
-                   [&](int c) { return argumentText(choices[c], mesh_); });
+                   std::string(name(model_.arguments[argument].role)), node, [&](int c) {
+                     return argumentText(model_.values[model_.arguments[argument].value],
+                                         choices[c], mesh_);
+                   });
 }
 
 Reason Explainer::ofOp(int op) const {

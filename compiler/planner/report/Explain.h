@@ -7,6 +7,9 @@
 
 namespace cleave::planner {
 
+// ` in host memory, 2 copies per step`, of a value that is kept there; of others empty.
+std::string placeText(const Value &value);
+
 // Explains single decisions of a solved network: the choice, its seconds, and the next best choice
 // (memory aside, all other decisions fixed). Keeps references to its arguments.
 class Explainer {

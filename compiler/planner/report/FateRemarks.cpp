@@ -48,6 +48,15 @@ std::vector<Repetition> repetitionsOf(Costs &costs, const Decisions &decisions) 
   return repetitions;
 }
 
+// The space in which results of the op wait.
+static Space spaceOf(const StepModel &model, const Op &op) {
+  Space space = Space::Device;
+  for (int value : op.results)
+    if (model.values[value].awayCopies > 0)
+      space = model.values[value].space;
+  return space;
+}
+
 std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
   const StepModel &model = costs.model();
   const ForwardReads reads = readsOf(model);
@@ -55,7 +64,8 @@ std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
     const Op &op = model.ops[i];
     if (op.part == Part::Forward && reads.first[i] != ForwardReads::kNever)
-      kept.push_back({op.name, i, bytesOf(costs, decisions, i, /*areRead=*/true),
+      kept.push_back({op.name, i, spaceOf(model, op),
+                      bytesOf(costs, decisions, i, /*areRead=*/true),
                       shareBetween(model, op, model.ops[reads.first[i]]),
                       secondsAgain(costs, decisions, i), isRecomputable(model, i)});
   }
@@ -63,7 +73,11 @@ std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
 }
 
 std::string choiceText(const KeptValue &value) {
-  return concat(bytesText(value.bytes), " kept during ", percentText(value.share), " of the step");
+  const char *place = value.space == Space::Host   ? " in host memory"
+                      : value.space == Space::File ? " in a file"
+                                                   : "";
+  return concat(bytesText(value.bytes), " kept", place, " during ", percentText(value.share),
+                " of the step");
 }
 
 std::string choiceText(const Repetition &again) {

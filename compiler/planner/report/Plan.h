@@ -62,8 +62,9 @@ struct Repetition {
 
 // Results of an op of the forward part that are kept for the backward part.
 struct KeptValue {
-  std::string name;        // of the op
-  int op = 0;              // its index in StepModel::ops
+  std::string name; // of the op
+  int op = 0;       // its index in StepModel::ops
+  Space space = Space::Device;
   int64_t bytes = 0;       // of those that are read there, on one rank
   double share = 0;        // of the step's clock, during which they only wait
   double againSeconds = 0; // per step, if the op ran again instead

@@ -119,7 +119,8 @@ private:
   void addArgument(int index) {
     const Argument &argument = model_.arguments[index];
     const ArgumentDecision &decision = plan_.arguments[index];
-    if (argument.role != Role::Parameter && decision.storage.isReplicated())
+    if (argument.role != Role::Parameter && decision.storage.isReplicated() &&
+        model_.values[argument.value].space == Space::Device)
       return;
     std::string text;
     if (std::optional<Reason> reason = explainer_.ofArgument(index)) {
@@ -127,8 +128,9 @@ private:
                     pinText(problem_.argumentPinEffects[index]));
     } else {
       const Op &reader = model_.ops[model_.values[argument.value].uses[0].op];
-      text = concat("lives as ", decision.storage.str(plan_.mesh), ", the layout that its only ",
-                    "reader ", reader.name, " wants");
+      text = concat("lives as ", decision.storage.str(plan_.mesh),
+                    placeText(model_.values[argument.value]), ", the layout that its only reader ",
+                    reader.name, " wants");
     }
     remarks_.push_back({.kind = std::string(name(argument.role)),
                         .text = concat(argument.name, " ", text),
