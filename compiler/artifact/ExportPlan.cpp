@@ -53,6 +53,19 @@ void exportTensor(program::TensorOp tensor, plan::Tensor *out) {
     *out->mutable_source() = sourceOf(*tensor.getOrigin());
 }
 
+// The shapes and the window of a convolution.
+void setWindow(program::ConvolutionOp conv, plan::Convolution &out) {
+  auto assign = [](auto *to, ArrayRef<int64_t> from) { to->Assign(from.begin(), from.end()); };
+  assign(out.mutable_input_shape(), conv.getInputShape());
+  assign(out.mutable_weight_shape(), conv.getWeightShape());
+  assign(out.mutable_output_shape(), conv.getOutputShape());
+  assign(out.mutable_strides(), conv.getStrides());
+  assign(out.mutable_dilations(), conv.getDilations());
+  assign(out.mutable_pads_low(), conv.getPadsLow());
+  assign(out.mutable_pads_high(), conv.getPadsHigh());
+  out.set_groups(conv.getGroups());
+}
+
 class Exporter {
 public:
   Exporter(ModuleOp module, plan::Plan &plan, bool isComplete)
@@ -189,6 +202,9 @@ private:
         .Case([&](program::AttentionOp attention) {
           setAttention(attention, *out.mutable_attention());
         })
+        .Case([&](program::GroupedMatmulOp matmul) {
+          setGroupedMatmul(matmul, *out.mutable_grouped_matmul());
+        })
         .Case([&](program::CollectiveOp collective) {
           setCollective(collective, *out.mutable_collective());
         })
@@ -262,19 +278,26 @@ private:
     out.set_input(number(conv.getInput()));
     out.set_weight(number(conv.getWeight()));
     out.set_output(number(conv.getOutput()));
-    auto assign = [](auto *to, ArrayRef<int64_t> from) { to->Assign(from.begin(), from.end()); };
-    assign(out.mutable_input_shape(), conv.getInputShape());
-    assign(out.mutable_weight_shape(), conv.getWeightShape());
-    assign(out.mutable_output_shape(), conv.getOutputShape());
-    assign(out.mutable_strides(), conv.getStrides());
-    assign(out.mutable_dilations(), conv.getDilations());
-    assign(out.mutable_pads_low(), conv.getPadsLow());
-    assign(out.mutable_pads_high(), conv.getPadsHigh());
-    out.set_groups(conv.getGroups());
+    setWindow(conv, out);
     out.set_tf32(conv.getTf32());
     out.set_channels_last(conv.getChannelsLast());
     if (Value workspace = conv.getWorkspace())
       out.add_workspace(number(workspace));
+  }
+
+  void setGroupedMatmul(program::GroupedMatmulOp matmul, plan::GroupedMatmul &out) {
+    out.set_weight_gradient(matmul.getWeightGradient());
+    out.set_rows(matmul.getRows()), out.set_groups(matmul.getGroups());
+    out.set_inputs(matmul.getInputs()), out.set_outputs(matmul.getOutputs());
+    setOperand(*out.mutable_input(), matmul.getInput(), matmul.getInputView());
+    setOperand(*out.mutable_weight(), matmul.getWeight(), matmul.getWeightView());
+    setOperand(*out.mutable_output(), matmul.getOutput(), matmul.getOutputView());
+    out.set_ends(number(matmul.getEnds()));
+    out.set_whole_rows(matmul.getWholeRows()), out.set_whole_groups(matmul.getWholeGroups());
+    if (Value row = matmul.getFirstRow())
+      out.add_first_row(number(row));
+    if (Value group = matmul.getFirstGroup())
+      out.add_first_group(number(group));
   }
 
   void setAttention(program::AttentionOp attention, plan::Attention &out) {

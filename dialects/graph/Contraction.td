@@ -1,4 +1,5 @@
-// Contraction: sums of products (dot_general, convolutions and their gradients), and pooling.
+// Contraction: sums of products (dot_general, grouped products, convolutions and their gradients),
+// and pooling.
 
 #ifndef CLEAVE_GRAPH_CONTRACTION
 #define CLEAVE_GRAPH_CONTRACTION
@@ -40,6 +41,101 @@ def Graph_DotGeneralOp : Graph_PrimitiveOp<"dot_general", [
     attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
   let hasVerifier = 1;
+}
+
+// A product of groups of rows, whose ends are data.
+class Graph_GroupedOp<string mnemonic, list<Trait> traits = []>
+    : Graph_Op<mnemonic, traits # [
+        AttrSizedOperandSegments, Pure, MatrixProduct, StridedResult, Graph_OwnPartition,
+        DeclareOpInterfaceMethods<ReferenceInterface>,
+        DeclareOpInterfaceMethods<DecompositionInterface, ["hasKernel", "hasGpuKernel"]>]> {
+  // The operands and attributes of the groups and of a block of one rank.
+  dag groups = (ins Graph_TensorOf<[I32, I64]>:$ends, Optional<Graph_Seed>:$first_row,
+                    Optional<Graph_Seed>:$first_group, OptionalAttr<I64Attr>:$whole_rows);
+  let results = (outs Graph_FloatTensor:$result);
+  let hasVerifier = 1;
+}
+
+def Graph_GroupedMatmulOp : Graph_GroupedOp<"grouped_matmul", [InferTypeOpAdaptorWithIsCompatible]> {
+  let summary = "Rows times a matrix per group of rows";
+  let description = [{
+    `result[r, o] = sum over i of x[r, i] * weights[g, i, o]`, where g is the group of row r, and 0
+    for a row of no group: the rows of group g are those from `ends[g - 1]` (0 for the first group)
+    to before `ends[g]`. `x` is [rows, in], `weights` [groups, in, out], `ends` [groups] and
+    `result` [rows, out]. The runtime refuses ends that are not ascending, below 0 or above the
+    number of rows.
+
+    An op on the block of one rank may have `first_row`, the index of its first row among all
+    `whole_rows`, and `first_group`, the index of the first group of `weights` among those of
+    `ends`. Groups beyond the last end have no rows.
+
+    (C1) `x` is a matrix, `weights` has 3 dims and `ends` 1.
+    (C2) `weights` has the inputs and the element type of `x`.
+    (C3) `weights` has as many groups as `ends`, unless there is a `first_group`.
+    (C4) `whole_rows` is present if and only if `first_row` is.
+    (C5) `result` has the rows of `x`, the outputs of `weights`, and the element type of `x`, or f32
+         if that is a 16-bit float. 16-bit floats are summed in f32.
+
+    ```mlir
+    func.func @example(%x: tensor<6x4xf32>, %w: tensor<3x4x8xf32>, %ends: tensor<3xi32>)
+        -> tensor<6x8xf32> {
+      %result = graph.grouped_matmul %x, %w, %ends
+        : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
+      return %result : tensor<6x8xf32>
+    }
+    ```
+  }];
+  let arguments = !con((ins Graph_FloatTensor:$x, Graph_FloatTensor:$weights), groups);
+  let assemblyFormat = [{
+    $x `,` $weights `,` $ends (`row` $first_row^)? (`group` $first_group^)? attr-dict
+    `:` type($x) `,` type($weights) `,` type($ends) `->` type($result)
+  }];
+  let builders = [
+    // An op on whole tensors.
+    OpBuilder<(ins "::mlir::Value":$x, "::mlir::Value":$weights, "::mlir::Value":$ends), [{
+      build($_builder, $_state, x, weights, ends, ::mlir::Value(), ::mlir::Value(),
+            ::mlir::IntegerAttr());
+    }]>
+  ];
+}
+
+def Graph_GroupedWeightGradOp : Graph_GroupedOp<"grouped_weight_grad"> {
+  let summary = "Gradient of grouped_matmul with respect to its weights";
+  let description = [{
+    `result[g, i, o] = sum over the rows r of group g of x[r, i] * grad[r, o]`: the gradient of
+    `weights` in graph.grouped_matmul, given `grad`, the gradient of its result. `x` is [rows, in],
+    `grad` [rows, out], `ends` [groups] and `result` [groups, in, out], 0 for a group without rows.
+    The groups, `first_row`, `first_group` and `whole_rows` are those of graph.grouped_matmul.
+
+    (C1) `x` and `grad` are matrices, `result` has 3 dims and `ends` 1.
+    (C2) `grad` has the rows and the element type of `x`.
+    (C3) `result` has as many groups as `ends`, unless there is a `first_group`.
+    (C4) `whole_rows` is present if and only if `first_row` is.
+    (C5) `result` has the inputs of `x`, the outputs of `grad`, and the element type of `x`, or f32
+         if that is a 16-bit float. 16-bit floats are summed in f32.
+
+    ```mlir
+    func.func @example(%x: tensor<6x4xf32>, %dy: tensor<6x8xf32>, %ends: tensor<3xi32>)
+        -> tensor<3x4x8xf32> {
+      %result = graph.grouped_weight_grad %x, %dy, %ends
+        : tensor<6x4xf32>, tensor<6x8xf32>, tensor<3xi32> -> tensor<3x4x8xf32>
+      return %result : tensor<3x4x8xf32>
+    }
+    ```
+  }];
+  let arguments = !con((ins Graph_FloatTensor:$x, Graph_FloatTensor:$grad), groups);
+  let assemblyFormat = [{
+    $x `,` $grad `,` $ends (`row` $first_row^)? (`group` $first_group^)? attr-dict
+    `:` type($x) `,` type($grad) `,` type($ends) `->` type($result)
+  }];
+  let builders = [
+    // An op on whole tensors.
+    OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$x, "::mlir::Value":$grad,
+                   "::mlir::Value":$ends), [{
+      build($_builder, $_state, result, x, grad, ends, ::mlir::Value(), ::mlir::Value(),
+            ::mlir::IntegerAttr());
+    }]>
+  ];
 }
 
 // The window of a convolution. Layouts: input and result [N, C, spatial…], weight [O, I, spatial…]

@@ -7,7 +7,10 @@ namespace cleave::graph {
 
 OperandRange factorsOf(Operation *op) {
   assert(op->hasTrait<MatrixProduct>() && "only products have factors");
-  return isa<AttentionOp>(op) ? op->getOperands().take_front(3) : op->getOperands();
+  if (isa<AttentionOp>(op))
+    return op->getOperands().take_front(3);
+  return isa<GroupedMatmulOp, GroupedWeightGradOp>(op) ? op->getOperands().take_front(2)
+                                                       : op->getOperands();
 }
 
 bool isAngleFunction(Operation *op) { return isa<SinOp, CosOp>(op); }

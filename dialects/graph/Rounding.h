@@ -6,7 +6,7 @@
 namespace cleave::graph {
 
 // The operands that a product (MatrixProduct) multiplies: those of an attention are query, key and
-// value, those of other products all.
+// value, those of a grouped product the first two, those of other products all.
 mlir::OperandRange factorsOf(mlir::Operation *op);
 
 // Whether the op reads an angle: an error of its result is as large as the absolute error of the

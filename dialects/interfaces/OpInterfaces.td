@@ -56,7 +56,9 @@ def DecompositionInterface : OpInterface<"DecompositionInterface"> {
                     (ins "::mlir::OpBuilder &":$b)>,
     InterfaceMethod<"Whether programs have one kernel for this op with its types and operands. The "
                     "decomposition phase keeps such an op whole.",
-                    "bool", "hasKernel", (ins), "", "return false;">
+                    "bool", "hasKernel", (ins), "", "return false;">,
+    InterfaceMethod<"The same for programs of GPUs.", "bool", "hasGpuKernel", (ins), "",
+                    "return $_op.hasKernel();">
   ];
 }
 

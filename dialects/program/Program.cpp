@@ -117,6 +117,12 @@ void ConvolutionOp::getEffects(Effects &effects) {
     addEffect(buffer, buffer.get() == result || buffer.get() == getWorkspace(), effects);
 }
 
+void GroupedMatmulOp::getEffects(Effects &effects) {
+  Value result = getWeightGradient() ? getWeight() : getOutput();
+  for (OpOperand &buffer : getOperation()->getOpOperands())
+    addEffect(buffer, buffer.get() == result, effects);
+}
+
 void AttentionOp::getEffects(Effects &effects) {
   const bool isGradient = static_cast<bool>(getGrad());
   SmallVector<Value> written = {getScratch(), getWorkspace()};
@@ -248,6 +254,17 @@ LogicalResult ConvolutionOp::verify() {
     if (list.size() != rank - 2)
       return emitOpError() << "has " << list.size() << " entries in a list, expected " << rank - 2
                            << ", one per spatial dim";
+  return success();
+}
+
+LogicalResult GroupedMatmulOp::verify() {
+  const std::pair<ViewAttr, size_t> views[] = {
+      {getInputView(), 2}, {getWeightView(), 3}, {getOutputView(), 2}};
+  for (auto [i, view] : llvm::enumerate(views))
+    if (view.first.getBuffer() != static_cast<int64_t>(i) ||
+        view.first.getStrides().size() != view.second)
+      return emitOpError() << "has the view " << view.first << ", expected " << view.second
+                           << " strides in buffer " << i;
   return success();
 }
 

@@ -258,6 +258,32 @@ def Program_ConvolutionOp : Program_Instruction<"convolution",
   let hasVerifier = 1;
 }
 
+def Program_GroupedMatmulOp : Program_Instruction<"grouped_matmul",
+    "A graph.grouped_matmul: `output` [`rows`, `outputs`] from `input` [`rows`, `inputs`] and `weight` "
+    "[`groups`, `inputs`, `outputs`]; with `weight_gradient`, the graph.grouped_weight_grad in `weight` "
+    "from `input` and the gradient in `output`. The views have one stride per dim; their `buffer` is 0 for "
+    "input, 1 for weight, 2 for output. `ends` begins with the ends of `whole_groups` groups among "
+    "`whole_rows` rows, which is all of all ranks; `first_row` and `first_group` are i64 scalars.",
+    "program.grouped_matmul %a <0 at 0 by [4, 1]>, %b <1 at 0 by [4, 2, 1]>, %c <2 at 0 by [2, 1]>\n"
+    "          ends %a rows 3 groups 4 inputs 2 outputs 2 of 3 rows 4 groups",
+    "    (C2) The views have one stride per dim and the buffers 0, 1 and 2.\n",
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Products of groups of rows";
+  let arguments = (ins Program_BufferType:$input, Program_BufferType:$weight,
+                       Program_BufferType:$output, Program_BufferType:$ends,
+                       Optional<Program_BufferType>:$first_row,
+                       Optional<Program_BufferType>:$first_group, Program_ViewAttr:$input_view,
+                       Program_ViewAttr:$weight_view, Program_ViewAttr:$output_view, I64Attr:$rows,
+                       I64Attr:$groups, I64Attr:$inputs, I64Attr:$outputs, I64Attr:$whole_rows,
+                       I64Attr:$whole_groups, UnitAttr:$weight_gradient);
+  let assemblyFormat = [{
+    $input $input_view `,` $weight $weight_view `,` $output $output_view `ends` $ends
+    (`row` $first_row^)? (`group` $first_group^)? `rows` $rows `groups` $groups `inputs` $inputs
+    `outputs` $outputs `of` $whole_rows `rows` $whole_groups `groups` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def Program_AttentionOp : Program_Instruction<"attention",
     "A graph.attention, or with `grad` its graph.attention_grad without a gradient of the bias. "
     "`views` are those of the operands from `query` to `value_grad` that are present, in this "

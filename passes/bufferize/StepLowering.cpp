@@ -1,5 +1,5 @@
 // Lowers ops to instructions: kernels, matmuls, convolutions. Layout ops are in Layout.cpp,
-// attention is in Attention.cpp.
+// attention is in Attention.cpp, grouped products are in GroupedMatmul.cpp.
 #include "passes/bufferize/StepLowering.h"
 
 #include "dialects/graph/Direct.h"
@@ -550,6 +550,8 @@ LogicalResult StepLowering::lower(Operation *op) {
       .Case([&](graph::DotGeneralOp o) { return lowerDot(o), success(); })
       .Case<graph::ConvOp, graph::ConvInputGradOp, graph::ConvWeightGradOp>(
           [&](Operation *o) { return lowerConvolution(o); })
+      .Case([&](graph::GroupedMatmulOp o) { return lowerGroupedMatmul(o), success(); })
+      .Case([&](graph::GroupedWeightGradOp o) { return lowerGroupedWeightGrad(o), success(); })
       .Case([&](graph::AttentionOp o) { return lowerAttention(o), success(); })
       .Case([&](graph::AttentionGradOp o) { return lowerAttentionGrad(o), success(); })
       .Case([&](mesh::AllReduceOp o) { return lowerAllReduce(o), success(); })

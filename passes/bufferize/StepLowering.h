@@ -115,6 +115,12 @@ private:
   // A dense buffer of the elements, converted to this type.
   mlir::Value wholeBufferOf(mlir::Value value, mlir::Type element);
   mlir::LogicalResult lowerConvolution(mlir::Operation *op);
+  void lowerGroupedMatmul(graph::GroupedMatmulOp op);
+  void lowerGroupedWeightGrad(graph::GroupedWeightGradOp op);
+  // The buffer of a scalar; null for null.
+  mlir::Value scalarOf(mlir::Value scalar) { return scalar ? wholeViewOf(scalar).buffer : scalar; }
+  // The view of matrices whose rows or columns are contiguous, copied if they are not.
+  View groupedMatrix(mlir::Value value);
   void lowerAttention(graph::AttentionOp op);
   void lowerAttentionGrad(graph::AttentionGradOp op);
   // On GPUs a buffer of this many bytes for the library; null on CPUs and for 0 bytes.

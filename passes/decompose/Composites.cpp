@@ -20,6 +20,7 @@ static SmallVector<graph::DecompositionInterface> compositesOf(func::FuncOp func
 
 bool keepsNothing(graph::DecompositionInterface) { return false; }
 bool keepsKernels(graph::DecompositionInterface op) { return op.hasKernel(); }
+bool keepsGpuKernels(graph::DecompositionInterface op) { return op.hasGpuKernel(); }
 
 void decomposeComposites(func::FuncOp function, Keeps keeps) {
   for (auto composites = compositesOf(function, keeps); !composites.empty();

@@ -10,8 +10,9 @@ namespace cleave::decompose {
 // Which composite ops stay.
 using Keeps = llvm::function_ref<bool(graph::DecompositionInterface)>;
 bool keepsNothing(graph::DecompositionInterface op);
-// Those for which programs have a kernel (DecompositionInterface::hasKernel).
+// Those for which programs of CPUs, or of GPUs, have a kernel (DecompositionInterface::hasKernel).
 bool keepsKernels(graph::DecompositionInterface op);
+bool keepsGpuKernels(graph::DecompositionInterface op);
 
 // Replaces every op of `function` that has a DecompositionInterface, and every such op among the
 // results, until none is left but those that stay. Does not merge common subexpressions; run CSE

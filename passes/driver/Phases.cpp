@@ -257,6 +257,7 @@ static Status makePrimitive(Compilation &c, Unit &unit) {
   CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
   markDevice(*unit.module, isForGpus);
   decompose::decomposeComposites(step, c.options.decomposeAttention ? decompose::keepsNothing
+                                       : isForGpus                  ? decompose::keepsGpuKernels
                                                                     : decompose::keepsKernels);
   // Moves the transposes of decomposed attention into the products that read them.
   CLEAVE_TRY(reported(c, [&] { return simplify::simplify(step, simplify::Composites::Leave); }));

@@ -50,6 +50,10 @@ public:
                      .elementType = computeType(artifact::rolesOf(conv).reads[0]),
                      .columns = artifact::columnsOf(conv)});
     }
+    if (instruction.has_grouped_matmul())
+      return kernel({.flops = flops,
+                     .bytes = bytes,
+                     .elementType = computeType(instruction.grouped_matmul().input().buffer())});
     if (instruction.has_attention()) {
       const plan::Attention &attention = instruction.attention();
       const bool isInLibrary = attention.workspace_size() > 0; // of GPUs

@@ -2,7 +2,7 @@
 //
 //  S1–S10 The signature is complete (Signature.cpp).
 //  P1     No composite op (DecompositionInterface) is left, in kernel groups either, but outside of
-//         groups those with a kernel of their own (hasKernel).
+//         groups those with a kernel of their own (hasKernel, or hasGpuKernel in a step for GPUs).
 //  P2     Every pointwise op, reduction, broadcast and iota is in a kernel group, except constants
 //         with all elements equal.
 //  P3     Every kernel group obeys the rules of passes/fuse/Groups.h.
@@ -11,6 +11,7 @@
 //  P5     Borders are between chunks of the stage that the step is.
 #include "dialects/graph/Stage.h"
 #include "dialects/graph/Transfer.h"
+#include "dialects/program/Program.h"
 #include "passes/promise/Promise.h"
 
 #include "passes/promise/Rules.h"
@@ -33,8 +34,9 @@ LogicalResult checkPrimitive(ModuleOp module) {
   if (failed(checkSignature(module, kPrimitivePhase)))
     return failure();
   func::FuncOp step = graph::stepOf(module);
+  const bool isForGpus = program::isForGpus(module);
   WalkResult composites = step.walk([&](graph::DecompositionInterface op) {
-    if (op.hasKernel() && op->getParentOp() == step)
+    if ((isForGpus ? op.hasGpuKernel() : op.hasKernel()) && op->getParentOp() == step)
       return WalkResult::advance();
     broken(op, kPrimitivePhase, "P1") << "is left, expected the ops that it decomposes to";
     return WalkResult::interrupt();

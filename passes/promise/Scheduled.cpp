@@ -137,6 +137,8 @@ private:
       return checkConvolution(convolution);
     if (auto attention = dyn_cast<program::AttentionOp>(instruction))
       return checkAttention(attention);
+    if (auto matmul = dyn_cast<program::GroupedMatmulOp>(instruction))
+      return checkGroupedMatmul(matmul);
     if (auto collective = dyn_cast<program::CollectiveOp>(instruction))
       return checkCollective(collective);
     auto copy = dyn_cast<program::CopyOp>(instruction);
@@ -241,6 +243,20 @@ private:
                            typeOf(tensor.buffer).getElementType(), tensor.buffer)))
         return failure();
     return success();
+  }
+
+  // P6
+  LogicalResult checkGroupedMatmul(program::GroupedMatmulOp op) {
+    auto check = [&](StringRef what, Value buffer, program::ViewAttr view,
+                     std::initializer_list<uint64_t> sizes) {
+      return checkView(op, "P6", what, view, SmallVector<int64_t>(sizes.begin(), sizes.end()),
+                       typeOf(buffer).getElementType(), buffer);
+    };
+    if (failed(check("input", op.getInput(), op.getInputView(), {op.getRows(), op.getInputs()})) ||
+        failed(check("weight", op.getWeight(), op.getWeightView(),
+                     {op.getGroups(), op.getInputs(), op.getOutputs()})))
+      return failure();
+    return check("output", op.getOutput(), op.getOutputView(), {op.getRows(), op.getOutputs()});
   }
 
   // P8

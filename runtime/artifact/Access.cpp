@@ -78,12 +78,16 @@ void collectConvolution(const plan::Convolution &convolution, Collector &to) {
   to.write(convolution.workspace());
 }
 
-void collectAttention(const plan::Attention &attention, Collector &to) {
-  for (const AttentionTensor &tensor : attentionTensors(attention)) {
+void collectTensors(const std::vector<StridedTensor> &tensors, Collector &to) {
+  for (const StridedTensor &tensor : tensors) {
     uint64_t elements = uint64_t(std::max<int64_t>(0, reachOf(*tensor.operand, tensor.sizes)));
     tensor.isWritten ? to.write(tensor.operand->buffer(), elements)
                      : to.read(tensor.operand->buffer(), elements);
   }
+}
+
+void collectAttention(const plan::Attention &attention, Collector &to) {
+  collectTensors(attentionTensors(attention), to);
   for (const auto *scalars : {&attention.seed(), &attention.offsets()})
     for (uint32_t buffer : *scalars)
       to.read(buffer);
@@ -91,9 +95,23 @@ void collectAttention(const plan::Attention &attention, Collector &to) {
   to.write(attention.workspace());
 }
 
+void collectGroupedMatmul(const plan::GroupedMatmul &matmul, Collector &to) {
+  collectTensors(groupedTensors(matmul), to);
+  to.read(matmul.ends(), uint64_t(std::max<int64_t>(0, matmul.whole_groups())));
+  for (const auto *scalars : {&matmul.first_row(), &matmul.first_group()})
+    for (uint32_t buffer : *scalars)
+      to.read(buffer);
+}
+
 } // namespace
 
-std::vector<AttentionTensor> attentionTensors(const plan::Attention &a) {
+std::vector<StridedTensor> groupedTensors(const plan::GroupedMatmul &m) {
+  return {{"input", &m.input(), {m.rows(), m.inputs()}, false},
+          {"weight", &m.weight(), {m.groups(), m.inputs(), m.outputs()}, m.weight_gradient()},
+          {"output", &m.output(), {m.rows(), m.outputs()}, !m.weight_gradient()}};
+}
+
+std::vector<StridedTensor> attentionTensors(const plan::Attention &a) {
   auto shape = [&](int64_t heads, std::initializer_list<int64_t> matrix) {
     std::vector<int64_t> sizes(a.batch().begin(), a.batch().end());
     sizes.push_back(heads);
@@ -101,7 +119,7 @@ std::vector<AttentionTensor> attentionTensors(const plan::Attention &a) {
     return sizes;
   };
   bool isGradient = a.has_grad();
-  std::vector<AttentionTensor> tensors = {
+  std::vector<StridedTensor> tensors = {
       {"query", &a.query(), shape(a.heads(), {a.queries(), a.width()}), false},
       {"key", &a.key(), shape(a.groups(), {a.keys(), a.width()}), false},
       {"value", &a.value(), shape(a.groups(), {a.keys(), a.depth()}), false},
@@ -161,6 +179,9 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
     break;
   case plan::Instruction::kAttention:
     collectAttention(instruction.attention(), to);
+    break;
+  case plan::Instruction::kGroupedMatmul:
+    collectGroupedMatmul(instruction.grouped_matmul(), to);
     break;
   case plan::Instruction::kCollective:
     for (uint32_t buffer : instruction.collective().send())
@@ -244,6 +265,9 @@ std::string kindName(const plan::Instruction &instruction) {
     return "convolution";
   case plan::Instruction::kAttention:
     return instruction.attention().has_grad() ? "attention gradient" : "attention";
+  case plan::Instruction::kGroupedMatmul:
+    return instruction.grouped_matmul().weight_gradient() ? "grouped weight gradient"
+                                                          : "grouped matmul";
   case plan::Instruction::kCollective:
     return kindName(instruction.collective());
   case plan::Instruction::kCopy:

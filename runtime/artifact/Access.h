@@ -29,16 +29,19 @@ std::vector<Access> accessesOf(const plan::Program &program, const plan::Instruc
 // entries differ.
 int64_t reachOf(const plan::StridedOperand &operand, std::span<const int64_t> sizes);
 
-// A strided operand of an attention.
-struct AttentionTensor {
+// A strided operand of an instruction, with its sizes.
+struct StridedTensor {
   const char *name;
   const plan::StridedOperand *operand;
   std::vector<int64_t> sizes; // one per stride
   bool isWritten;
 };
 
-// Those that are present, in the order of the message's fields.
-std::vector<AttentionTensor> attentionTensors(const plan::Attention &attention);
+// Those of an attention that are present, in the order of the message's fields.
+std::vector<StridedTensor> attentionTensors(const plan::Attention &attention);
+
+// The input, the weight and the output of a grouped product.
+std::vector<StridedTensor> groupedTensors(const plan::GroupedMatmul &matmul);
 
 // The sizes of an attention; `batch` is the product of its batch dims.
 AttentionSizes sizesOf(const plan::Attention &attention);

@@ -53,7 +53,7 @@ Status verifyAttentionNumbers(const plan::Attention &a) {
 
 // Strides, dtypes, and that results have distinct elements.
 Status verifyAttentionTensor(const ProgramView &view, const plan::Attention &attention,
-                             const AttentionTensor &tensor) {
+                             const StridedTensor &tensor) {
   const plan::StridedOperand &operand = *tensor.operand;
   if (reachOf(operand, tensor.sizes) < 0)
     return Status::defect("its ", tensor.name, " needs one non-negative stride per dim");
@@ -85,18 +85,12 @@ Status verifyAttentionTensor(const ProgramView &view, const plan::Attention &att
 }
 
 // That a buffer that is read or used as scratch is apart from all results.
-Status verifyApart(const ProgramView &view, const std::vector<AttentionTensor> &tensors,
+Status verifyApart(const ProgramView &view, const std::vector<StridedTensor> &tensors,
                    uint32_t buffer) {
-  for (const AttentionTensor &tensor : tensors)
+  for (const StridedTensor &tensor : tensors)
     if (tensor.isWritten && shareBytes(at(view, buffer), at(view, tensor.operand->buffer())))
       return Status::defect("its ", tensor.name, " overlaps its operand ", quoted(view, buffer));
   return Status::ok();
-}
-
-Status verifyScalar(const ProgramView &view, uint32_t buffer) {
-  if (at(view, buffer).dtype() == plan::I64 && at(view, buffer).bytes() >= sizeof(int64_t))
-    return Status::ok();
-  return Status::defect("its ", quoted(view, buffer), " is not an i64 scalar");
 }
 
 Status verifyScratch(const ProgramView &view, const plan::Attention &a) {
@@ -121,11 +115,11 @@ Status verifyScratch(const ProgramView &view, const plan::Attention &a) {
 Status verifyAttention(const ProgramView &view, const plan::Attention &attention) {
   CLEAVE_TRY(verifyAttentionSizes(attention));
   CLEAVE_TRY(verifyAttentionNumbers(attention));
-  std::vector<AttentionTensor> tensors = attentionTensors(attention);
-  for (const AttentionTensor &tensor : tensors)
+  std::vector<StridedTensor> tensors = attentionTensors(attention);
+  for (const StridedTensor &tensor : tensors)
     CLEAVE_TRY(verifyAttentionTensor(view, attention, tensor));
   CLEAVE_TRY(verifyScratch(view, attention));
-  for (const AttentionTensor &tensor : tensors)
+  for (const StridedTensor &tensor : tensors)
     if (!tensor.isWritten) {
       CLEAVE_TRY(verifyApart(view, tensors, tensor.operand->buffer()));
       for (uint32_t scratch : attention.scratch())

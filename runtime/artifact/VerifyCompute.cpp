@@ -153,9 +153,13 @@ static Status verifyWork(const ProgramView &view, const plan::Matmul &matmul) {
   return Status::ok();
 }
 
-// The two factors have one dtype, and their product the same or, of 16-bit floats, f32.
-static Status verifyProduct(const ProgramView &view, uint32_t first, uint32_t second,
-                            uint32_t product) {
+Status verifyScalar(const ProgramView &view, uint32_t buffer) {
+  if (at(view, buffer).dtype() == plan::I64 && at(view, buffer).bytes() >= sizeof(int64_t))
+    return Status::ok();
+  return Status::defect("its ", quoted(view, buffer), " is not an i64 scalar");
+}
+
+Status verifyProduct(const ProgramView &view, uint32_t first, uint32_t second, uint32_t product) {
   auto dtypeAt = [&](uint32_t buffer) { return at(view, buffer).dtype(); };
   if (dtypeAt(first) == dtypeAt(second) &&
       isProductType(static_cast<DType>(dtypeAt(product)), static_cast<DType>(dtypeAt(first))))

@@ -175,6 +175,8 @@ Status verifyKind(const ProgramView &view, const plan::Instruction &instruction)
     return verifyConvolution(view, instruction.convolution());
   case plan::Instruction::kAttention:
     return verifyAttention(view, instruction.attention());
+  case plan::Instruction::kGroupedMatmul:
+    return verifyGroupedMatmul(view, instruction.grouped_matmul());
   case plan::Instruction::kCollective:
     return verifyCollective(view, instruction.collective());
   case plan::Instruction::kCopy:

@@ -55,6 +55,12 @@ Status verifyLaunch(const ProgramView &view, const plan::Launch &launch);
 Status verifyMatmul(const ProgramView &view, const plan::Matmul &matmul);
 Status verifyConvolution(const ProgramView &view, const plan::Convolution &convolution);
 Status verifyAttention(const ProgramView &view, const plan::Attention &attention);
+Status verifyGroupedMatmul(const ProgramView &view, const plan::GroupedMatmul &matmul);
+// The dtypes of a product, by the buffers of both factors and of the product: the factors have one
+// dtype, and the product the same or, of 16-bit floats, f32.
+Status verifyProduct(const ProgramView &view, uint32_t first, uint32_t second, uint32_t product);
+// Whether the buffer begins with an I64 scalar.
+Status verifyScalar(const ProgramView &view, uint32_t buffer);
 
 // Whether no two indices of a strided tensor have the same place; sizes as in reachOf.
 bool areDistinct(const plan::StridedOperand &operand, std::span<const int64_t> sizes);

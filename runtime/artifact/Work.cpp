@@ -54,6 +54,15 @@ double columnsOf(const plan::Convolution &convolution) {
                         convolutionFlops(convolution));
 }
 
+// Every row meets the matrix of one group. A rank that has some of the groups has as large a share
+// of the rows if all groups have equally many.
+static double groupedFlops(const plan::GroupedMatmul &matmul) {
+  if (matmul.whole_groups() == 0)
+    return 0;
+  return 2.0 * double(matmul.rows()) * double(matmul.inputs()) * double(matmul.outputs()) *
+         double(matmul.groups()) / double(matmul.whole_groups());
+}
+
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction) {
   if (instruction.has_launch())
     return program.kernels(int(instruction.launch().kernel())).flops();
@@ -66,6 +75,8 @@ double flopsOf(const plan::Program &program, const plan::Instruction &instructio
   }
   if (instruction.has_convolution())
     return convolutionFlops(instruction.convolution());
+  if (instruction.has_grouped_matmul())
+    return groupedFlops(instruction.grouped_matmul());
   return instruction.has_attention() ? attentionFlops(instruction.attention()) : 0;
 }
 
@@ -88,9 +99,9 @@ static double matmulBytes(const plan::Program &program, const plan::Matmul &matm
          bytes(matmul.out(), matmul.m(), matmul.n());
 }
 
-static double attentionBytes(const plan::Program &program, const plan::Attention &attention) {
+static double tensorBytes(const plan::Program &program, const std::vector<StridedTensor> &tensors) {
   double bytes = 0;
-  for (const AttentionTensor &tensor : attentionTensors(attention)) {
+  for (const StridedTensor &tensor : tensors) {
     double size = double(byteSize(dtypeOf(program, tensor.operand->buffer())));
     for (size_t d = 0; d < tensor.sizes.size(); ++d)
       size *= tensor.operand->strides(int(d)) ? double(tensor.sizes[d]) : 1;
@@ -111,7 +122,9 @@ double bytesOf(const plan::Program &program, const plan::Instruction &instructio
   if (instruction.has_matmul())
     return matmulBytes(program, instruction.matmul());
   if (instruction.has_attention())
-    return attentionBytes(program, instruction.attention());
+    return tensorBytes(program, attentionTensors(instruction.attention()));
+  if (instruction.has_grouped_matmul())
+    return tensorBytes(program, groupedTensors(instruction.grouped_matmul()));
   if (instruction.has_convolution()) {
     const plan::Convolution &conv = instruction.convolution();
     return buffers(std::array{conv.input(), conv.weight(), conv.output()});
@@ -129,6 +142,8 @@ bool hasShortFactors(const plan::Program &program, const plan::Instruction &inst
     return instruction.matmul().tf32() || isShort(instruction.matmul().lhs().buffer());
   if (instruction.has_convolution())
     return instruction.convolution().tf32() || isShort(rolesOf(instruction.convolution()).reads[0]);
+  if (instruction.has_grouped_matmul())
+    return isShort(instruction.grouped_matmul().input().buffer());
   return instruction.has_attention() && isShort(instruction.attention().query().buffer());
 }
 
@@ -154,6 +169,11 @@ std::string workKind(const plan::Program &program, const plan::Instruction &inst
     const plan::Attention &a = instruction.attention();
     return concat(kindName(instruction), ' ', a.heads(), " heads of ", a.queries(), 'x', a.keys(),
                   'x', a.width());
+  }
+  if (instruction.has_grouped_matmul()) {
+    const plan::GroupedMatmul &m = instruction.grouped_matmul();
+    return concat(kindName(instruction), ' ', m.groups(), " groups of ",
+                  times(std::array{m.rows(), m.outputs(), m.inputs()}));
   }
   return kindName(instruction);
 }

@@ -81,6 +81,16 @@ struct AttentionOperands {
   Workspace workspace = {};
 };
 
+// The addresses of the buffers of a GroupedMatmul's operands, without StridedOperand.offset.
+struct GroupedMatmulOperands {
+  DType dtype;       // of the two factors
+  DType resultDtype; // of the product: the same, or F32 for products of 16-bit floats
+  DType endsDtype;   // I32 or I64
+  void *input, *weight, *output;
+  const void *ends;
+  const void *firstRow = nullptr, *firstGroup = nullptr; // I64 scalars; null: 0
+};
+
 // One rank's device. Used by one thread.
 class Device {
 public:
@@ -127,6 +137,8 @@ public:
                                      const ConvolutionOperands &operands) = 0;
   virtual PreparedAction attention(const plan::Attention &attention,
                                    const AttentionOperands &operands) = 0;
+  virtual PreparedAction groupedMatmul(const plan::GroupedMatmul &matmul,
+                                       const GroupedMatmulOperands &operands) = 0;
   virtual PreparedAction copy(const void *from, void *to, uint64_t bytes) = 0;
   virtual PreparedAction fill(void *to, DType dtype, int64_t count, double value) = 0;
   // Copies from memory in Space HOST or FILE to memory in Space DEVICE, or back.

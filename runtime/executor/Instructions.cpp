@@ -187,6 +187,23 @@ PreparedAction prepareAttention(const ExecutionContext &context, const plan::Att
   return context.device.attention(a, operands);
 }
 
+PreparedAction prepareGroupedMatmul(const ExecutionContext &context, const plan::GroupedMatmul &m) {
+  auto dtypeAt = [&](uint32_t buffer) { return dtypeOf(bufferAt(context, buffer)); };
+  auto scalar = [&](const auto &list) {
+    return list.empty() ? nullptr : addressOf(context, list[0]);
+  };
+  const uint32_t result = m.weight_gradient() ? m.weight().buffer() : m.output().buffer();
+  return context.device.groupedMatmul(m, {.dtype = dtypeAt(m.input().buffer()),
+                                          .resultDtype = dtypeAt(result),
+                                          .endsDtype = dtypeAt(m.ends()),
+                                          .input = addressOf(context, m.input().buffer()),
+                                          .weight = addressOf(context, m.weight().buffer()),
+                                          .output = addressOf(context, m.output().buffer()),
+                                          .ends = addressOf(context, m.ends()),
+                                          .firstRow = scalar(m.first_row()),
+                                          .firstGroup = scalar(m.first_group())});
+}
+
 PreparedAction prepareLaunch(const ExecutionContext &context, const plan::Launch &launch) {
   std::vector<void *> buffers;
   for (uint32_t buffer : launch.buffers())
@@ -300,6 +317,8 @@ PreparedAction prepare(const ExecutionContext &context, uint32_t segment,
   }
   case plan::Instruction::kAttention:
     return prepareAttention(context, instruction.attention());
+  case plan::Instruction::kGroupedMatmul:
+    return prepareGroupedMatmul(context, instruction.grouped_matmul());
   case plan::Instruction::kCollective:
     return prepareCollective(context, instruction.collective(), instruction.queue());
   case plan::Instruction::kCopy:

@@ -38,6 +38,11 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     return concat(attention.heads(), " heads of ", attention.queries(), 'x', attention.keys(), 'x',
                   attention.width(), attention.causal() ? " causal" : "", ": ");
   }
+  case plan::Instruction::kGroupedMatmul: {
+    const plan::GroupedMatmul &matmul = instruction.grouped_matmul();
+    return concat(matmul.rows(), 'x', matmul.outputs(), 'x', matmul.inputs(), " in ",
+                  matmul.groups(), " groups: ");
+  }
   case plan::Instruction::kCollective: {
     const plan::Collective &collective = instruction.collective();
     return std::string(collective.reduce() == plan::SUM ? "" : text(collective.reduce()) + " ") +

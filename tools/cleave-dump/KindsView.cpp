@@ -91,7 +91,8 @@ private:
     kinds_[artifact::workKind(program_, instruction)].add(work);
     work.blocks = 0;
     all_.add(work);
-    if (!instruction.has_matmul() && !instruction.has_convolution() && !instruction.has_attention())
+    if (!instruction.has_matmul() && !instruction.has_convolution() &&
+        !instruction.has_attention() && !instruction.has_grouped_matmul())
       return;
     products_ += flops;
     shortProducts_ += artifact::hasShortFactors(program_, instruction) ? flops : 0;

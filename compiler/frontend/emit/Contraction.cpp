@@ -102,17 +102,9 @@ Value groupedMatmul(const Emitter &e, Value x, Value weights, Value ends) {
          " in groups that end at ", showShape(shapeOf(ends)),
          ", expected [rows, in], [groups, in, out] and [groups]");
   checkContracted(shapeOf(x), 1, shapeOf(weights), 1);
-  const Polynomial rows = e.dim(x, 0), groups = e.dim(weights, 0);
-  const Sizes pairs = {rows, groups}, parts = {rows, groups, e.dim(x, 1)};
-  Value row = e.iota(pairs, 0, elementOf(ends));
-  Value begins = e.slice(e.pad(ends, 0, 1, 0), 0, 0, groups);
-  Value isInside = e.binary<AndOp>(e.compare(Predicate::GE, row, e.broadcast(begins, pairs)),
-                                   e.compare(Predicate::LT, row, e.broadcast(ends, pairs)));
-  isInside = e.broadcast(e.insertDim(isInside, 2), parts);
-  Value part = e.broadcast(e.insertDim(x, 1), parts);
-  part = e.select(isInside, part, e.splat(part, 0));
-  Value result =
-      DotGeneralOp::create(e.b, e.loc, part, weights, Ints(), Ints(), Ints{1, 2}, Ints{0, 1});
+  if (!elementOf(ends).isSignlessInteger(32))
+    ends = e.cast(ends, e.b.getI64Type());
+  Value result = GroupedMatmulOp::create(e.b, e.loc, x, weights, ends);
   e.type(shapeOf(result), elementOf(result)); // fails if it is too large
   return result;
 }

@@ -29,8 +29,7 @@ Value addMatmul(const Emitter &e, Value summand, Value lhs, Value rhs, double be
                 double alpha = 1);
 
 // The rows of x [rows, in] times a matrix per group of rows: weights [groups, in, out]. Group g has
-// the rows before ends[g] that are in no group before it; rows in none become 0. Each row meets the
-// weights of all groups, so this takes `groups` times the FLOPs of one matrix.
+// the rows before ends[g] that are in no group before it; rows in none become 0.
 Value groupedMatmul(const Emitter &e, Value x, Value weights, Value ends);
 
 } // namespace cleave::emit

@@ -63,6 +63,24 @@ static Gradients dotGeneral(DotGeneralOp op, Term dy) {
   return {gradientOf(lhs, rhs, dy), gradientOf(rhs, lhs, dy)};
 }
 
+// Those of a grouped product: its rows are in the same groups. Partitioned ops have no gradients.
+static Gradients groupedMatmul(GroupedMatmulOp op, Term dy) {
+  Value transposed = buildTranspose(*dy.b, op.getWeights(), {0, 2, 1});
+  Gradients gradients = {
+      GroupedMatmulOp::create(*dy.b, dy, transposed, op.getEnds()),
+      GroupedWeightGradOp::create(*dy.b, op.getWeights().getType(), op.getX(), dy, op.getEnds())};
+  gradients.resize(op->getNumOperands());
+  return gradients;
+}
+
+static Gradients groupedWeightGrad(GroupedWeightGradOp op, Term dy) {
+  Value transposed = buildTranspose(*dy.b, dy, {0, 2, 1});
+  Gradients gradients = {GroupedMatmulOp::create(*dy.b, op.getGrad(), transposed, op.getEnds()),
+                         GroupedMatmulOp::create(*dy.b, op.getX(), dy, op.getEnds())};
+  gradients.resize(op->getNumOperands());
+  return gradients;
+}
+
 static Gradients conv(ConvOp op, Term dy) {
   return {ConvInputGradOp::create(*dy.b, op.getInput().getType(), dy, op.getWeight(),
                                   op.getStrides(), op.getDilations(), op.getPadsLow(),
@@ -112,6 +130,8 @@ static Gradients pool(PoolOp op, Term dy) {
 
 void addContractionRules(RuleTable &table) {
   table.add<DotGeneralOp>(dotGeneral);
+  table.add<GroupedMatmulOp>(groupedMatmul);
+  table.add<GroupedWeightGradOp>(groupedWeightGrad);
   table.add<ConvOp>(conv);
   table.add<ConvInputGradOp>(convInputGrad);
   table.add<ConvWeightGradOp>(convWeightGrad);

@@ -197,6 +197,11 @@ public:
     return prepareAttention(attention, operands);
   }
 
+  PreparedAction groupedMatmul(const plan::GroupedMatmul &matmul,
+                               const GroupedMatmulOperands &operands) override {
+    return prepareGroupedMatmul(matmul, operands, scratch_);
+  }
+
   PreparedAction copy(const void *from, void *to, uint64_t bytes) override {
     return PreparedAction(std::make_unique<CopyAction>(from, to, bytes));
   }

@@ -1,4 +1,5 @@
-// Matmul by oneDNN: one primitive per instruction, with the instruction's strides. oneDNN's brgemm
+// Matmul by oneDNN: one primitive per instruction, with the instruction's strides, or with a size
+// that is known when it runs. oneDNN's brgemm
 // kernels reach 80 to 95 % of the CPU's peak on dense, transposed and strided operands.
 #include "runtime/device/cpu/Dnnl.h"
 #include "runtime/device/cpu/Parts.h"
@@ -34,7 +35,75 @@ dnnl::memory::desc rowOf(const MatmulShape &shape, dnnl::memory::data_type type)
   return dnnl::memory::desc(dims, type, steps);
 }
 
+// A primitive with a size that each run gives.
+class DnnlProduct : public Product {
+public:
+  // Throws dnnl::error where oneDNN refuses the form.
+  DnnlProduct(const ProductForm &form, Scratch &scratch) : form_(form) {
+    dnnl::primitive_attr attributes;
+    attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+    dnnl::matmul::primitive_desc how(dnnl::matmul::desc(lhs(DNNL_RUNTIME_DIM_VAL),
+                                                        rhs(DNNL_RUNTIME_DIM_VAL),
+                                                        out(DNNL_RUNTIME_DIM_VAL)),
+                                     attributes, cpuEngine());
+    primitive_ = dnnl::matmul(how);
+    scratchpad_ = dnnl::memory(how.scratchpad_desc(), cpuEngine(), nullptr);
+    if (const size_t bytes = how.scratchpad_desc().get_size())
+      scratch.reserve(bytes,
+                      [placed = scratchpad_](void *to) mutable { placed.set_data_handle(to); });
+  }
+
+  Status run(int64_t unknown, const void *from, const void *by, void *to) override {
+    static thread_local dnnl::stream stream(cpuEngine());
+    auto at = [](const dnnl::memory::desc &layout, const void *data) {
+      return dnnl::memory(layout, cpuEngine(), const_cast<void *>(data));
+    };
+    try {
+      primitive_.execute(stream, {{DNNL_ARG_SRC, at(lhs(unknown), from)},
+                                  {DNNL_ARG_WEIGHTS, at(rhs(unknown), by)},
+                                  {DNNL_ARG_DST, at(out(unknown), to)},
+                                  {DNNL_ARG_SCRATCHPAD, scratchpad_}});
+      stream.wait();
+    } catch (const dnnl::error &error) {
+      return Status::defect("oneDNN failed: ", error.what());
+    }
+    return Status::ok();
+  }
+
+private:
+  dnnl::memory::desc lhs(int64_t unknown) const {
+    return layout(form_.m, form_.k, form_.lhs, form_.dtype, unknown);
+  }
+  dnnl::memory::desc rhs(int64_t unknown) const {
+    return layout(form_.k, form_.n, form_.rhs, form_.dtype, unknown);
+  }
+  dnnl::memory::desc out(int64_t unknown) const {
+    return layout(form_.m, form_.n, form_.out, form_.outDtype, unknown);
+  }
+  static dnnl::memory::desc layout(int64_t rows, int64_t columns,
+                                   const std::array<int64_t, 2> &strides, DType dtype,
+                                   int64_t unknown) {
+    auto size = [&](int64_t size) { return size == kUnknown ? unknown : size; };
+    return dnnl::memory::desc(Dims{size(rows), size(columns)}, dnnlType(dtype),
+                              Dims{strides[0], strides[1]});
+  }
+
+  ProductForm form_;
+  dnnl::matmul primitive_;
+  dnnl::memory scratchpad_;
+};
+
 } // namespace
+
+std::unique_ptr<Product> makeDnnlProduct(const ProductForm &form, Scratch &scratch) {
+  if (!isDnnlType(form.dtype))
+    return nullptr;
+  try {
+    return std::make_unique<DnnlProduct>(form, scratch);
+  } catch (const dnnl::error &) { // it refuses the strides
+    return nullptr;
+  }
+}
 
 PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
                                  const MatmulOperands &operands, Scratch &scratch) {

@@ -4,6 +4,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/cpu/Scratch.h"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -31,6 +32,31 @@ PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
 // A matmul as loops, for dtypes and strides that oneDNN does not support.
 PreparedAction preparePlainMatmul(const MatmulShape &shape, bool accumulate,
                                   const MatmulOperands &operands);
+
+// The form of products out[m, n] = sum over k of lhs[m, k] * rhs[k, n]. Strides (rows, then
+// columns) count elements. One of m, n and k is kUnknown: it is known when a product runs.
+constexpr int64_t kUnknown = -1;
+struct ProductForm {
+  int64_t m, n, k;
+  std::array<int64_t, 2> lhs, rhs, out;
+  DType dtype, outDtype; // of the factors and of out, as in MatmulOperands
+};
+
+// Multiplies matrices of one form.
+class Product {
+public:
+  virtual ~Product() = default;
+  // `unknown` is the size that the form leaves open. The addresses include offsets.
+  virtual Status run(int64_t unknown, const void *lhs, const void *rhs, void *out) = 0;
+};
+
+// A product by oneDNN, null where it refuses the form; as loops.
+std::unique_ptr<Product> makeDnnlProduct(const ProductForm &form, Scratch &scratch);
+std::unique_ptr<Product> makePlainProduct(const ProductForm &form);
+
+// Products of groups of rows: one product per group that has rows.
+PreparedAction prepareGroupedMatmul(const plan::GroupedMatmul &matmul,
+                                    const GroupedMatmulOperands &operands, Scratch &scratch);
 
 // A convolution or one of its gradients: by oneDNN, or as loops if oneDNN refuses it; as loops.
 PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,

@@ -75,7 +75,41 @@ private:
   const StoredOut *bias_; // null: none
 };
 
+class PlainProduct : public Product {
+public:
+  explicit PlainProduct(const ProductForm &form) : form_(form) {}
+
+  Status run(int64_t unknown, const void *lhs, const void *rhs, void *out) override {
+    auto list = [](const std::array<int64_t, 2> &strides) {
+      return std::vector<int64_t>(strides.begin(), strides.end());
+    };
+    auto size = [&](int64_t size) { return size == kUnknown ? unknown : size; };
+    const MatmulShape shape{{},
+                            size(form_.m),
+                            size(form_.n),
+                            size(form_.k),
+                            list(form_.lhs),
+                            list(form_.rhs),
+                            list(form_.out)};
+    CLEAVE_TRY_ASSIGN(std::unique_ptr<Action> action,
+                      preparePlainMatmul(shape, /*accumulate=*/false,
+                                         {.dtype = form_.dtype,
+                                          .outDtype = form_.outDtype,
+                                          .lhs = lhs,
+                                          .rhs = rhs,
+                                          .out = out}));
+    return action->run();
+  }
+
+private:
+  ProductForm form_;
+};
+
 } // namespace
+
+std::unique_ptr<Product> makePlainProduct(const ProductForm &form) {
+  return std::make_unique<PlainProduct>(form);
+}
 
 PreparedAction preparePlainMatmul(const MatmulShape &shape, bool accumulate,
                                   const MatmulOperands &operands) {

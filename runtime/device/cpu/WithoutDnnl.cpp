@@ -10,6 +10,8 @@ PreparedAction prepareDnnlMatmul(const MatmulShape &shape, bool accumulate,
   return preparePlainMatmul(shape, accumulate, operands);
 }
 
+std::unique_ptr<Product> makeDnnlProduct(const ProductForm &, Scratch &) { return nullptr; }
+
 PreparedAction prepareDnnlConvolution(const plan::Convolution &convolution,
                                       const ConvolutionOperands &operands, Scratch &) {
   return preparePlainConvolution(convolution, operands);

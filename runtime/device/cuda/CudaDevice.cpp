@@ -183,6 +183,10 @@ public:
                            const AttentionOperands &operands) override {
     return layers_.attention(attention, operands);
   }
+  PreparedAction groupedMatmul(const plan::GroupedMatmul &,
+                               const GroupedMatmulOperands &) override {
+    return Status::defect("a GPU has no grouped products");
+  }
   PreparedAction copy(const void *from, void *to, uint64_t bytes) override {
     if (bytes == 0)
       return PreparedAction(std::make_unique<NoAction>());

@@ -99,6 +99,10 @@ public:
     scratched.scratch = scratch_.back().data();
     return cpu_->attention(attention, scratched);
   }
+  device::PreparedAction groupedMatmul(const plan::GroupedMatmul &matmul,
+                                       const device::GroupedMatmulOperands &operands) override {
+    return cpu_->groupedMatmul(matmul, operands);
+  }
   device::PreparedAction copy(const void *from, void *to, uint64_t bytes) override {
     return cpu_->copy(from, to, bytes);
   }

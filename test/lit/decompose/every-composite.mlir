@@ -1,6 +1,6 @@
 // Every composite op, written out in primitive ops. Functions of one element have numbers as
 // operands.
-// RUN: cleave-opt --cleave-decompose-composites %s | FileCheck %s --implicit-check-not=graph.relu --implicit-check-not=graph.gelu --implicit-check-not=graph.quick_gelu --implicit-check-not=graph.log_softmax --implicit-check-not=graph.layer_norm --implicit-check-not=graph.rms_norm --implicit-check-not=graph.batch_norm --implicit-check-not=graph.attention --implicit-check-not=graph.rotary --implicit-check-not=graph.dropout --implicit-check-not=graph.softmax --implicit-check-not=graph.stop_gradient
+// RUN: cleave-opt --cleave-decompose-composites %s | FileCheck %s --implicit-check-not=graph.relu --implicit-check-not=graph.gelu --implicit-check-not=graph.quick_gelu --implicit-check-not=graph.log_softmax --implicit-check-not=graph.layer_norm --implicit-check-not=graph.rms_norm --implicit-check-not=graph.batch_norm --implicit-check-not=graph.attention --implicit-check-not=graph.grouped --implicit-check-not=graph.rotary --implicit-check-not=graph.dropout --implicit-check-not=graph.softmax --implicit-check-not=graph.stop_gradient
 
 // CHECK-LABEL: @relu_is_the_maximum_with_zero(
 func.func @relu_is_the_maximum_with_zero(%x: tensor<f32>) -> tensor<f32> {
@@ -196,6 +196,27 @@ func.func @interleaved_rotary_turns_pairs(%x: tensor<4x8xf32>, %c: tensor<4x8xf3
   // CHECK: return %[[Y]] :
   %y = graph.rotary %x, %c, %s {interleaved} : tensor<4x8xf32>
   return %y : tensor<4x8xf32>
+}
+
+// Each row has a copy per group, which is 0 outside of the rows of the group.
+// CHECK-LABEL: @a_grouped_product_multiplies_masked_rows_by_all_groups(
+func.func @a_grouped_product_multiplies_masked_rows_by_all_groups(%x: tensor<6x4xf32>, %w: tensor<3x4x8xf32>, %e: tensor<3xi32>) -> tensor<6x8xf32> {
+  // CHECK: graph.gather %arg2
+  // CHECK: graph.compare ge
+  // CHECK: graph.gather %arg2
+  // CHECK: graph.compare lt
+  // CHECK: %[[PARTS:.*]] = graph.select {{.*}}tensor<6x3x4xf32>
+  // CHECK: graph.dot_general %[[PARTS]], %arg1 batch [] x [] contract [1, 2] x [0, 1]
+  %y = graph.grouped_matmul %x, %w, %e : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+
+// CHECK-LABEL: @a_grouped_weight_gradient_sums_over_masked_rows(
+func.func @a_grouped_weight_gradient_sums_over_masked_rows(%x: tensor<6x4xf32>, %dy: tensor<6x8xf32>, %e: tensor<3xi32>) -> tensor<3x4x8xf32> {
+  // CHECK: %[[PARTS:.*]] = graph.select {{.*}}tensor<6x3x4xf32>
+  // CHECK: graph.dot_general %[[PARTS]], %arg1 batch [] x [] contract [0] x [0]
+  %dw = graph.grouped_weight_grad %x, %dy, %e : tensor<6x4xf32>, tensor<6x8xf32>, tensor<3xi32> -> tensor<3x4x8xf32>
+  return %dw : tensor<3x4x8xf32>
 }
 
 // CHECK-LABEL: @attention_multiplies_softmax_of_scaled_scores_by_the_values(

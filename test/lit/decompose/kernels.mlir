@@ -12,6 +12,16 @@ func.func @attention_in_single_precision_stays(%q: tensor<2x5x8xf32>, %dy: tenso
   return %y, %dq : tensor<2x5x8xf32>, tensor<2x5x8xf32>
 }
 
+// CHECK-LABEL: @grouped_products_stay(
+func.func @grouped_products_stay(%x: tensor<6x4xf32>, %w: tensor<3x4x8xf32>, %e: tensor<3xi32>) -> tensor<3x4x8xf32> {
+  // CHECK-NEXT: %[[Y:.*]] = graph.grouped_matmul %arg0, %arg1, %arg2
+  // CHECK-NEXT: graph.grouped_weight_grad %arg0, %[[Y]], %arg2
+  // CHECK-NEXT: return
+  %y = graph.grouped_matmul %x, %w, %e : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
+  %dw = graph.grouped_weight_grad %x, %y, %e : tensor<6x4xf32>, tensor<6x8xf32>, tensor<3xi32> -> tensor<3x4x8xf32>
+  return %dw : tensor<3x4x8xf32>
+}
+
 // CHECK-LABEL: @the_gradient_of_a_bias_has_no_kernel(
 func.func @the_gradient_of_a_bias_has_no_kernel(%q: tensor<2x5x8xf32>, %b: tensor<2x5x5xf32>, %l: tensor<2x5xf32>) -> tensor<2x5x5xf32> {
   // CHECK-NOT: graph.attention_grad

@@ -179,6 +179,103 @@ func.func @a_pooling_window_has_an_entry_per_spatial_dim(%x: tensor<1x3x8xf32>) 
 
 // -----
 
+// graph.grouped_matmul (C1)
+func.func @grouped_rows_are_a_matrix(%x: tensor<2x6x4xf32>, %w: tensor<3x4x8xf32>, %e: tensor<3xi32>) {
+  // expected-error @below {{needs matrices in groups, found 'tensor<2x6x4xf32>'}}
+  %0 = graph.grouped_matmul %x, %w, %e : tensor<2x6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+func.func @ends_have_one_dim(%x: tensor<6x4xf32>, %w: tensor<3x4x8xf32>,
+                             // expected-note @below {{expected 1 dims}}
+                             %e: tensor<3x1xi32>) {
+  // expected-error @below {{needs matrices in groups, found 'tensor<3x1xi32>'}}
+  %0 = graph.grouped_matmul %x, %w, %e : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3x1xi32> -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_matmul (C2)
+// expected-note @below {{the rows are 'tensor<6x4xf32>'}}
+func.func @weights_have_the_inputs_of_the_rows(%x: tensor<6x4xf32>, %w: tensor<3x5x8xf32>, %e: tensor<3xi32>) {
+  // expected-error @below {{needs weights for its rows, found 'tensor<3x5x8xf32>'}}
+  %0 = graph.grouped_matmul %x, %w, %e : tensor<6x4xf32>, tensor<3x5x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_matmul (C3)
+// expected-note @below {{the groups are those of 'tensor<3x4x8xf32>'}}
+func.func @there_is_an_end_per_group(%x: tensor<6x4xf32>, %w: tensor<3x4x8xf32>, %e: tensor<4xi32>) {
+  // expected-error @below {{needs an end per group, found 'tensor<4xi32>'}}
+  %0 = graph.grouped_matmul %x, %w, %e : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<4xi32> -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_matmul (C4)
+func.func @a_block_of_rows_is_one_of_all_rows(%x: tensor<6x4xf32>, %w: tensor<3x4x8xf32>, %e: tensor<3xi32>, %r: tensor<i64>) {
+  // expected-error @below {{needs `first_row` and `whole_rows` both, or none}}
+  %0 = graph.grouped_matmul %x, %w, %e row %r : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_matmul (C5)
+func.func @a_grouped_product_has_a_row_per_row(%x: tensor<6x4xf32>, %w: tensor<3x4x8xf32>, %e: tensor<3xi32>) {
+  // expected-error @below {{inferred type(s) 'tensor<6x8xf32>' are incompatible with return type(s) of operation 'tensor<5x8xf32>'}}
+  %0 = graph.grouped_matmul %x, %w, %e : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<5x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_weight_grad (C1)
+func.func @gradients_of_grouped_rows_are_a_matrix(%x: tensor<6x4xf32>,
+                                                  // expected-note @below {{expected 2 dims}}
+                                                  %dy: tensor<6xf32>, %e: tensor<3xi32>) {
+  // expected-error @below {{needs matrices in groups, found 'tensor<6xf32>'}}
+  %0 = graph.grouped_weight_grad %x, %dy, %e : tensor<6x4xf32>, tensor<6xf32>, tensor<3xi32> -> tensor<3x4x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_weight_grad (C2)
+// expected-note @below {{the rows are 'tensor<6x4xf32>'}}
+func.func @there_is_a_gradient_per_row(%x: tensor<6x4xf32>, %dy: tensor<5x8xf32>, %e: tensor<3xi32>) {
+  // expected-error @below {{needs a gradient per row, found 'tensor<5x8xf32>'}}
+  %0 = graph.grouped_weight_grad %x, %dy, %e : tensor<6x4xf32>, tensor<5x8xf32>, tensor<3xi32> -> tensor<3x4x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_weight_grad (C3)
+func.func @there_is_a_gradient_per_end(%x: tensor<6x4xf32>, %dy: tensor<6x8xf32>, %e: tensor<4xi32>) {
+  // expected-error @below {{needs an end per group, found 'tensor<4xi32>'}}
+  // expected-note @below {{the groups are those of 'tensor<3x4x8xf32>'}}
+  %0 = graph.grouped_weight_grad %x, %dy, %e : tensor<6x4xf32>, tensor<6x8xf32>, tensor<4xi32> -> tensor<3x4x8xf32>
+  return
+}
+
+// -----
+
+// graph.grouped_weight_grad (C5)
+func.func @a_weight_gradient_has_inputs_and_outputs(%x: tensor<6x4xf32>, %dy: tensor<6x8xf32>, %e: tensor<3xi32>) {
+  // expected-error @below {{needs a result like 'tensor<3x4x8xf32>', found 'tensor<3x4x7xf32>'}}
+  %0 = graph.grouped_weight_grad %x, %dy, %e : tensor<6x4xf32>, tensor<6x8xf32>, tensor<3xi32> -> tensor<3x4x7xf32>
+  return
+}
+
+// -----
+
 // graph.pool (C2)
 func.func @a_pooling_window_determines_the_spatial_sizes(%x: tensor<1x3x8xf32>) {
   // expected-error @below {{inferred type(s) 'tensor<1x3x4xf32>' are incompatible with return type(s) of operation 'tensor<1x3x8xf32>'}}

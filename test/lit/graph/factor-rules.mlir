@@ -258,6 +258,31 @@ module @a_pooling_splits_batch_and_channels attributes {mesh.mesh = #mesh.mesh<[
 // -----
 
 #none = #mesh.strategy<[], results = []>
+module @a_grouped_product_sums_over_inputs_and_groups attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<6x4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}]>},
+                  %w: tensor<3x4x8xf32> {graph.name = "w", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>},
+                  %e: tensor<3xi32> {graph.name = "e", graph.role = "input", mesh.sharding = #mesh.sharding<[{}]>}) {
+    // expected-error-re @+1 {{does not fit its factor rule a b, d b c, !e -> a c{{$}}}}
+    %0 = graph.grouped_matmul %x, %w, %e {mesh.strategy = #none} : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
+    return
+  }
+}
+
+// -----
+
+#none = #mesh.strategy<[], results = []>
+module @a_grouped_weight_gradient_sums_over_rows attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
+  func.func @step(%x: tensor<6x4xf32> {graph.name = "x", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}]>},
+                  %e: tensor<3xi32> {graph.name = "e", graph.role = "input", mesh.sharding = #mesh.sharding<[{}]>}) {
+    // expected-error-re @+1 {{does not fit its factor rule a b, a c, !e -> d b c{{$}}}}
+    %0 = graph.grouped_weight_grad %x, %x, %e {mesh.strategy = #none} : tensor<6x4xf32>, tensor<6x4xf32>, tensor<3xi32> -> tensor<3x4x4xf32>
+    return
+  }
+}
+
+// -----
+
+#none = #mesh.strategy<[], results = []>
 module @an_attention_splits_groups_of_heads_and_queries attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
   func.func @step(%q: tensor<4x5x8xf32> {graph.name = "q", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>},
                   %k: tensor<2x6x8xf32> {graph.name = "k", graph.role = "input", mesh.sharding = #mesh.sharding<[{}, {}, {}]>}) {

@@ -73,6 +73,19 @@ program.program arena <128 bytes, peak 128> schedule [0, 0] {
 
 // -----
 
+// program.grouped_matmul (C2)
+program.program arena <192 bytes, peak 192> schedule [0, 0] {
+  %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0
+  %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 0 to 0
+  %e = program.buffer activation "e" tensor<4xi32> at 128 bytes 16 live 0 to 0
+  program.segment "micro" {
+    // expected-error @below {{has the view #program.view<1 at 0 by[2, 1]>, expected 3 strides in buffer 1}}
+    program.grouped_matmul %a <0 at 0 by [4, 1]>, %a <1 at 0 by [2, 1]>, %b <2 at 0 by [2, 1]> ends %e rows 3 groups 4 inputs 2 outputs 2 of 3 rows 4 groups
+  }
+}
+
+// -----
+
 // program.attention (C2)
 program.program arena <192 bytes, peak 144> schedule [0, 0] {
   %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 0

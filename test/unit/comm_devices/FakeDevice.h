@@ -60,6 +60,10 @@ public:
                                    const device::AttentionOperands &) override {
     return none();
   }
+  device::PreparedAction groupedMatmul(const plan::GroupedMatmul &,
+                                       const device::GroupedMatmulOperands &) override {
+    return none();
+  }
   device::PreparedAction fill(void *, DType, int64_t, double) override { return none(); }
   Status finishPreparing() override { return none(); }
   uint64_t libraryBytes() const override { return 0; }

@@ -95,6 +95,16 @@ std::vector<OpCase> contraction() {
       dot("tensor<3x4xf64>", "tensor<5xf64>", "[] x [] contract [] x []", "tensor<3x4x5xf64>"),
       dot("tensor<4xf64>", "tensor<4xf64>", "[] x [] contract [0] x [0]", "tensor<f64>"),
   };
+  // The second group and the last one have no rows, and the last row is in no group.
+  const std::string ends = "%ends = graph.constant dense<[2, 2, 5, 5]> : tensor<4xi32>\n";
+  cases.push_back({"%x: tensor<6x4xf64>, %w: tensor<4x4x3xf64>",
+                   ends + "%y = graph.grouped_matmul %x, %w, %ends : tensor<6x4xf64>, "
+                          "tensor<4x4x3xf64>, tensor<4xi32> -> tensor<6x3xf64>",
+                   "tensor<6x3xf64>"});
+  cases.push_back({"%x: tensor<6x4xf64>, %z: tensor<6x3xf64>",
+                   ends + "%y = graph.grouped_weight_grad %x, %z, %ends : tensor<6x4xf64>, "
+                          "tensor<6x3xf64>, tensor<4xi32> -> tensor<4x4x3xf64>",
+                   "tensor<4x4x3xf64>"});
   auto conv = [&](const std::string &data, const std::string &weight, const std::string &result,
                   const char *strides, const char *dilations, const char *low, const char *high,
                   int groups) {

@@ -63,7 +63,7 @@ private:
     }
     at.workspace = workspaceOf(a.workspace());
     std::string key = a.causal() ? "causal attention" : "attention";
-    for (const artifact::AttentionTensor &tensor : artifact::attentionTensors(a)) {
+    for (const artifact::StridedTensor &tensor : artifact::attentionTensors(a)) {
       key += concat(' ', tensor.name, ' ', tensor.operand->offset());
       for (size_t d = 0; d < tensor.sizes.size(); ++d)
         key += concat(' ', tensor.sizes[d], ' ', tensor.operand->strides(int(d)));

@@ -5,7 +5,8 @@ const lanes = ["compute", "communication", "transfers"];
 
 function kindOf([, kind, lane]) {
   if (lane === 1) return "communication";
-  const named = {launch: "kernel", copy: "copy or fill", fill: "copy or fill", "attention gradient": "attention"}[kind] || kind;
+  const named = {launch: "kernel", copy: "copy or fill", fill: "copy or fill", "attention gradient": "attention",
+                 "grouped matmul": "matmul", "grouped weight gradient": "matmul"}[kind] || kind;
   return kinds.includes(named) ? named : "other";
 }
 
