@@ -16,6 +16,7 @@ void addDrawPatterns(mlir::RewritePatternSet &patterns);         // dropout, of 
 void addSoftmaxPatterns(mlir::RewritePatternSet &patterns);      // softmax
 void addNormPatterns(mlir::RewritePatternSet &patterns);         // layer_norm, rms_norm
 void addRotaryPatterns(mlir::RewritePatternSet &patterns);       // rotary
+void addExpertPatterns(mlir::RewritePatternSet &patterns);       // grouped_matmul
 void addCrossEntropyPatterns(mlir::RewritePatternSet &patterns); // softmax_cross_entropy
 void addAttentionPatterns(mlir::RewritePatternSet &patterns);    // attention
 // Moves masks, scales and shared heads into an attention op.

@@ -49,7 +49,7 @@ LogicalResult simplify(func::FuncOp function, Composites composites) {
     themes.push_back(addMergedPatterns); // not on gradients and decompositions
     SmallVector<AddPatterns> first = themes;
     first.append({addActivationPatterns, addDrawPatterns, addSoftmaxPatterns, addNormPatterns,
-                  addRotaryPatterns, addCrossEntropyPatterns});
+                  addRotaryPatterns, addCrossEntropyPatterns, addExpertPatterns});
     if (failed(applyUntilStable(function, first)))
       return failure();
     themes.push_back(addAttentionPatterns);
