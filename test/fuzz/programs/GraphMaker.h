@@ -116,6 +116,7 @@ void addActivation(GraphMaker &m);
 void addNormalisation(GraphMaker &m);
 void addBatchNorm(GraphMaker &m);
 void addAttention(GraphMaker &m);
+void addGroupedProduct(GraphMaker &m);
 void addDropout(GraphMaker &m);
 
 } // namespace cleave::fuzz

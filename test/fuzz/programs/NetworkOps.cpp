@@ -267,6 +267,24 @@ void addAttention(GraphMaker &m) {
   addBounded(m, attention.getResult());
 }
 
+// Rows times a matrix per group; some groups are empty, and some rows in none.
+void addGroupedProduct(GraphMaker &m) {
+  OpBuilder &b = m.builder();
+  const int64_t rows = m.size(), in = 1 + m.choose().below(5), out = 1 + m.choose().below(5),
+                groups = 1 + m.choose().below(4);
+  if (!m.fits({rows, groups, in}))
+    return;
+  Value x = m.limited(m.argument({rows, in}), 3),
+        weights = m.limited(m.argument({groups, in, out}), 3);
+  Tensor ends(ElementType::I64, {groups});
+  for (double &end : ends.values)
+    end = m.choose().below(static_cast<uint32_t>(rows) + 1);
+  std::sort(ends.values.begin(), ends.values.end());
+  Value given = graph::ConstantOp::create(b, m.loc(), graph::toAttribute(ends, b.getContext()));
+  m.add(graph::GroupedMatmulOp::create(b, m.loc(), x, weights, given),
+        static_cast<double>(in) * m.bound(x) * m.bound(weights));
+}
+
 void addDropout(GraphMaker &m) {
   Value x = m.anyFloat();
   m.add(graph::DropoutOp::create(m.builder(), m.loc(), x.getType(), x, Value(),

@@ -19,12 +19,12 @@ namespace cleave::fuzz {
 namespace {
 
 const std::vector<GraphMaker::Family> kFamilies = {
-    addLayer,     addUnary,     addBinary,      addActivation,    addReduction, addLayer,
-    addTranspose, addProduct,   addReshape,     addNormalisation, addConcat,    addSlice,
-    addBroadcast, addAttention, addConvolution, addPool,          addGather,    addSelect,
-    addBinary,    addNorm,      addBatchNorm,   addPad,           addReverse,   addScatter,
-    addCast,      addCount,     addUnitDim,     addScan,          addSort,      addDropout,
-    addInteger,   addLayer,     addProduct,     addBinary};
+    addLayer,     addUnary,     addBinary,      addActivation,    addReduction,     addLayer,
+    addTranspose, addProduct,   addReshape,     addNormalisation, addConcat,        addSlice,
+    addBroadcast, addAttention, addConvolution, addPool,          addGather,        addSelect,
+    addBinary,    addNorm,      addBatchNorm,   addPad,           addReverse,       addScatter,
+    addCast,      addCount,     addUnitDim,     addScan,          addSort,          addDropout,
+    addInteger,   addLayer,     addProduct,     addBinary,        addGroupedProduct};
 
 const std::vector<std::string> kMeshes = {"dp=2", "dp=1", "dp=2,tp=2", "dp=3", "dp=4"};
 const std::vector<std::string> kPins = {"dp", "zero1", "zero2", "zero3", "megatron", ""};
