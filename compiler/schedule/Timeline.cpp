@@ -9,7 +9,7 @@ std::string nameOf(const Resource &resource) {
   case ResourceKind::Compute:
     return "compute";
   case ResourceKind::Link:
-    return concat("link ", resource.level);
+    return concat("link ", resource.number);
   case ResourceKind::HostLink:
     return "host link";
   case ResourceKind::Disk:

@@ -27,11 +27,11 @@ inline constexpr uint32_t kNone = ~uint32_t(0);
 enum class ResourceKind : uint8_t { Compute, Link, HostLink, Disk };
 
 // Runs tasks of one rank. Ranks are numbered from 0, and each has a resource: at most one that
-// computes, and any number of links of one level, such as the two directions of a connection.
+// computes, and any number of links, such as one per kind of traffic.
 struct Resource {
   ResourceKind kind = ResourceKind::Compute;
   uint32_t rank = 0;
-  uint32_t level = 0; // of a link: the level of the topology, 0 is the innermost
+  uint32_t number = 0; // of a link: which one of the rank
 };
 
 enum class SpaceKind : uint8_t { Device, Host, File };

@@ -15,9 +15,11 @@ static constexpr int64_t kMostBytes = int64_t(1) << 60;
 static uint32_t queueOf(Operation &instruction, bool isForGpus) {
   if (!isForGpus)
     return kComputeQueue;
-  return instruction.hasTrait<program::Communicates>() ? kCommunicationQueue
-         : program::isHostTransfer(&instruction)       ? kTransferQueue
-                                                       : kComputeQueue;
+  return isa<program::SendOp>(instruction)               ? kSendQueue
+         : isa<program::RecvOp>(instruction)             ? kReceiveQueue
+         : instruction.hasTrait<program::Communicates>() ? kCommunicationQueue
+         : program::isHostTransfer(&instruction)         ? kTransferQueue
+                                                         : kComputeQueue;
 }
 
 QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced) {

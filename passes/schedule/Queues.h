@@ -1,5 +1,5 @@
-// Queues: on GPUs, instructions that compute, that communicate, and that copy between host and
-// device are in queues of their own; waits order those that access common bytes (program.proto).
+// Queues: on GPUs, instructions that compute, collectives, copies between host and device, sends
+// and receives are in queues of their own; waits order those that access common bytes (program.proto).
 // Programs for CPUs have one queue.
 #pragma once
 

@@ -2,8 +2,9 @@
 // one group wait in a queue (sends and receives in one queue per peer and direction); the rank
 // waits for each call. A collective completes when it is at the head of the queues of all members,
 // a send when its recv is at the head of the peer's queue. If no rank can continue, there is a
-// deadlock. Runs in which other instructions overlap with calls are then free of it, too, since all
-// calls of a rank are in one queue of the device (the queue rule). If all ranks run one program
+// deadlock. Runs on several queues of a device are then free of it, too: the simulated run is an
+// order of all calls of all ranks, and calls of a queue follow each other in this order (the queue
+// rule), wait for earlier ones only, and meet the same calls. If all ranks run one program
 // without sends and receives, no simulation is needed: all ranks start the same calls in the same
 // order. See Verify.h.
 #include "runtime/artifact/Access.h"

@@ -2,6 +2,7 @@
 // them, are ordered by their queues and waits. Happens-before is computed by vector clocks, with
 // one entry per queue. See Verify.h.
 #include "runtime/artifact/Access.h"
+#include "runtime/artifact/Enums.h"
 #include "runtime/artifact/VerifyRules.h"
 #include "runtime/base/Queue.h"
 
@@ -10,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -20,14 +22,25 @@ namespace {
 // The number of instructions of each queue that are complete, or have accessed some bytes.
 using Clock = std::array<uint32_t, kQueues>;
 
-// All collectives are in one queue: their order is then that of the list.
-Status verifyQueueOf(const plan::Instruction &instruction, uint32_t communicating) {
+// The queues of collectives, of sends and of receives.
+using QueuesOfCalls = std::map<std::string, uint32_t>;
+
+// All collectives are in one queue, and so are all sends and all receives: their order is then that
+// of the list.
+Status verifyQueueOf(const plan::Instruction &instruction, QueuesOfCalls &queues) {
   if (instruction.queue() >= kQueues)
     return Status::defect("it is in queue ", instruction.queue(), ", expected one below ", kQueues);
-  if (instruction.has_collective() && instruction.queue() != communicating)
-    return Status::defect("it communicates in queue ", instruction.queue(),
-                          ", other collectives in queue ", communicating);
-  return Status::ok();
+  if (!instruction.has_collective())
+    return Status::ok();
+  const CollectiveKind kind = kindOf(instruction.collective());
+  const char *calls = kind == CollectiveKind::Send   ? "sends"
+                      : kind == CollectiveKind::Recv ? "receives"
+                                                     : "collectives";
+  const uint32_t queue = queues.try_emplace(calls, instruction.queue()).first->second;
+  return instruction.queue() == queue
+             ? Status::ok()
+             : Status::defect("it communicates in queue ", instruction.queue(), ", other ", calls,
+                              " in queue ", queue);
 }
 
 class QueueCheck {
@@ -178,15 +191,12 @@ static bool hasWaits(const plan::Program &program) {
 Status verifyQueues(const ProgramView &view) {
   if (hasOneQueue(view.program) && !hasWaits(view.program))
     return Status::ok();
-  std::optional<uint32_t> communicating;
+  QueuesOfCalls queues;
   for (int s = 0; s < view.program.segments_size(); ++s) {
     const plan::Segment &segment = view.program.segments(s);
-    for (int i = 0; i < segment.instructions_size(); ++i) {
-      if (segment.instructions(i).has_collective() && !communicating)
-        communicating = segment.instructions(i).queue();
-      CLEAVE_TRY(verifyQueueOf(segment.instructions(i), communicating.value_or(0))
-                     .withContext(view.instruction(s, i)));
-    }
+    for (int i = 0; i < segment.instructions_size(); ++i)
+      CLEAVE_TRY(
+          verifyQueueOf(segment.instructions(i), queues).withContext(view.instruction(s, i)));
   }
   return QueueCheck(view).run();
 }

@@ -7,7 +7,8 @@
 namespace cleave {
 
 // The numbers of Instruction.queue in program.proto, and how many there are.
-inline constexpr uint32_t kComputeQueue = 0, kCommunicationQueue = 1, kTransferQueue = 2;
-inline constexpr uint32_t kQueues = 3;
+inline constexpr uint32_t kComputeQueue = 0, kCommunicationQueue = 1, kTransferQueue = 2,
+                          kSendQueue = 3, kReceiveQueue = 4;
+inline constexpr uint32_t kQueues = 5;
 
 } // namespace cleave

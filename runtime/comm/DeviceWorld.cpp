@@ -5,17 +5,19 @@
 
 namespace cleave::comm {
 
+uint32_t messageChannel(uint32_t sender, uint32_t receiver) {
+  const uint32_t differences = sender ^ receiver, lowest = differences & -differences;
+  return 2 * lowest + ((sender & lowest) != 0);
+}
+
 Result<DeviceGroups> makeDeviceGroups(DeviceWorld &world, int rank,
                                       const std::vector<int64_t> &meshSizes,
-                                      const std::vector<std::vector<int>> &axesLists) {
+                                      const std::set<GroupKey> &keys) {
   DeviceGroups groups;
-  for (const std::vector<int> &axes : axesLists) {
-    if (groups.count(axes))
-      continue;
+  for (const GroupKey &key : keys) {
     std::vector<int64_t> members =
-        meshGroup(meshSizes, std::vector<int64_t>(axes.begin(), axes.end()), rank);
-    CLEAVE_TRY_ASSIGN(groups[axes],
-                      world.connect(std::vector<int>(members.begin(), members.end())));
+        meshGroup(meshSizes, std::vector<int64_t>(key.axes.begin(), key.axes.end()), rank);
+    CLEAVE_TRY_ASSIGN(groups[key], world.connect(std::vector<int>(members.begin(), members.end())));
   }
   return groups;
 }

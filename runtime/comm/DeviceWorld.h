@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,15 +44,27 @@ public:
   virtual std::string implementation() const = 0;
 };
 
-// This rank's groups of the ranks that mesh axes define (base/MeshCoordinates.h), by the list of
-// axes.
-using DeviceGroups = std::map<std::vector<int>, std::unique_ptr<DeviceGroup>>;
+// A group of the ranks that mesh axes define (base/MeshCoordinates.h). Calls on different channels
+// do not wait for each other.
+struct GroupKey {
+  std::vector<int> axes;
+  uint32_t channel = 0; // 0, or messageChannel()
+  auto operator<=>(const GroupKey &) const = default;
+};
 
-// Connects the group of each list of axes (repeated lists once); `rank` is this rank. Ranks may
-// pass different lists, as long as all members of a group pass its list.
+// The channel of messages between two members of a group, given by their indices. On each channel, a
+// member sends only or receives only: the two indices differ in some bit, and a channel has the
+// messages whose lowest such bit is the same and has the same value in the sender.
+uint32_t messageChannel(uint32_t sender, uint32_t receiver);
+
+// This rank's groups.
+using DeviceGroups = std::map<GroupKey, std::unique_ptr<DeviceGroup>>;
+
+// Connects the groups; `rank` is this rank. Ranks may pass different keys, as long as all members of
+// a group pass its key.
 Result<DeviceGroups> makeDeviceGroups(DeviceWorld &world, int rank,
                                       const std::vector<int64_t> &meshSizes,
-                                      const std::vector<std::vector<int>> &axesLists);
+                                      const std::set<GroupKey> &keys);
 
 // Prepares a checked call of a group of one rank: copies in the queue.
 device::PreparedAction prepareAlone(device::Device &device, const Call &call, uint32_t queue);

@@ -15,7 +15,9 @@
 #include "runtime/memory/Arenas.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 namespace cleave::executor {
 namespace {
@@ -275,20 +277,34 @@ private:
                       block.begin, block.shape, to);
   }
 
-  // Connects one communicator per list of axes in the collectives of all programs, in the order of
-  // the lists, which is the same on all ranks.
+  // Adds the groups of the program's collectives on all of its ranks.
+  void addGroups(const plan::Program &program, std::set<comm::GroupKey> &keys) const {
+    using Facts =
+        std::tuple<std::vector<uint32_t>, int, uint32_t, uint32_t>; // that groups depend on
+    std::map<Facts, const plan::Instruction *> calls;
+    for (const plan::Segment &segment : program.segments())
+      for (const plan::Instruction &instruction : segment.instructions())
+        if (instruction.has_collective()) {
+          const plan::Collective &call = instruction.collective();
+          calls[{{call.axes().begin(), call.axes().end()},
+                 call.kind(),
+                 call.peer(),
+                 instruction.queue()}] = &instruction;
+        }
+    for (const auto &[facts, call] : calls)
+      for (uint32_t rank : program.ranks())
+        keys.insert(groupKeyOf(plan_, rank, call->collective(), call->queue()));
+  }
+
+  // Connects the groups of the collectives of all programs and ranks, in the same order on all
+  // ranks.
   Status connectGroups() {
-    std::set<std::vector<int>> lists;
+    std::set<comm::GroupKey> keys;
     for (const plan::Program &program : plan_.programs())
-      for (const plan::Segment &segment : program.segments())
-        for (const plan::Instruction &instruction : segment.instructions())
-          if (instruction.has_collective())
-            lists.emplace(instruction.collective().axes().begin(),
-                          instruction.collective().axes().end());
+      addGroups(program, keys);
     CLEAVE_TRY_ASSIGN(devices_, comm::connectDevices(world_, *device_, options_.communication));
     CLEAVE_TRY_ASSIGN(groups_, comm::makeDeviceGroups(*devices_, world_.rank(),
-                                                      artifact::meshOf(plan_).sizes(),
-                                                      {lists.begin(), lists.end()}));
+                                                      artifact::meshOf(plan_).sizes(), keys));
     return Status::ok();
   }
 

@@ -131,13 +131,13 @@ std::vector<int> sourcesOf(const ExecutionContext &context, const plan::Collecti
 
 PreparedAction prepareCollective(const ExecutionContext &context,
                                  const plan::Collective &collective, uint32_t queue) {
-  std::vector<int> axes(collective.axes().begin(), collective.axes().end());
-  const std::vector<uint32_t> along(axes.begin(), axes.end());
+  const std::vector<uint32_t> along(collective.axes().begin(), collective.axes().end());
   size_t ranks = artifact::groupOf(context.plan, context.rank, along).size();
   comm::Call call = callOf(context, collective, int(ranks));
   if (call.kind == CollectiveKind::Permute)
     call.sources = sourcesOf(context, collective);
-  return context.groups.at(axes)->prepare(call, queue);
+  const comm::GroupKey key = groupKeyOf(context.plan, context.rank, collective, queue);
+  return context.groups.at(key)->prepare(call, queue);
 }
 
 // `list` has at most one buffer.
@@ -293,6 +293,20 @@ PreparedAction prepareCopy(const ExecutionContext &context, const plan::Copy &co
 }
 
 } // namespace
+
+comm::GroupKey groupKeyOf(const plan::Plan &plan, uint32_t rank, const plan::Collective &collective,
+                          uint32_t queue) {
+  comm::GroupKey key{{collective.axes().begin(), collective.axes().end()}};
+  const CollectiveKind kind = artifact::kindOf(collective);
+  if (!isPointToPoint(kind) || queue == kComputeQueue)
+    return key;
+  const std::vector<uint32_t> along(collective.axes().begin(), collective.axes().end());
+  const std::vector<uint32_t> group = artifact::groupOf(plan, rank, along);
+  const auto own = static_cast<uint32_t>(std::ranges::find(group, rank) - group.begin());
+  key.channel = kind == CollectiveKind::Send ? comm::messageChannel(own, collective.peer())
+                                             : comm::messageChannel(collective.peer(), own);
+  return key;
+}
 
 void *addressOf(const ExecutionContext &context, uint32_t buffer) {
   return context.arenas.address(bufferAt(context, buffer));

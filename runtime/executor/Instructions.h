@@ -36,6 +36,11 @@ struct ExecutionContext {
 device::PreparedAction prepare(const ExecutionContext &context, uint32_t segment,
                                const plan::Instruction &instruction);
 
+// The group of a collective in `queue`. Messages in queues of their own have channels of their own,
+// so that the device does not make them wait for calls in other queues.
+comm::GroupKey groupKeyOf(const plan::Plan &plan, uint32_t rank, const plan::Collective &collective,
+                          uint32_t queue);
+
 // The address of a buffer (index into Program.buffers).
 void *addressOf(const ExecutionContext &context, uint32_t buffer);
 

@@ -29,13 +29,23 @@ std::string line(const Json &event) {
 }
 
 // The tracks of a rank by number. Queues overlap, and events of one track must not.
-enum Track { Computes, Predicted, Communicates, Copies };
-constexpr const char *kTracks[] = {"computes", "predicted", "communicates", "copies"};
+enum Track { Computes, Predicted, Communicates, Copies, Sends, Receives };
+constexpr const char *kTracks[] = {"computes", "predicted", "communicates",
+                                   "copies",   "sends",     "receives"};
 
 Track trackOf(const plan::Instruction &instruction) {
-  return instruction.has_collective() || instruction.queue() == kCommunicationQueue ? Communicates
-         : instruction.queue() == kTransferQueue                                    ? Copies
-                                                                                    : Computes;
+  switch (instruction.queue()) {
+  case kSendQueue:
+    return Sends;
+  case kReceiveQueue:
+    return Receives;
+  case kTransferQueue:
+    return Copies;
+  case kCommunicationQueue:
+    return Communicates;
+  default:
+    return instruction.has_collective() ? Communicates : Computes;
+  }
 }
 
 // Bytes of all buffers that the instruction touches.
@@ -104,7 +114,7 @@ private:
     for (const plan::Segment &segment : program_.segments())
       for (const plan::Instruction &instruction : segment.instructions())
         tracks.insert(trackOf(instruction));
-    constexpr int order[] = {0, 3, 1, 2}; // the prediction comes last
+    constexpr int order[] = {0, 5, 1, 2, 3, 4}; // the prediction comes last
     for (Track track : tracks) {
       addMetadata("thread_name", track, {{"name", kTracks[track]}});
       addMetadata("thread_sort_index", track, {{"sort_index", order[track]}});

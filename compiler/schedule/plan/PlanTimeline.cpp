@@ -22,6 +22,11 @@ ResourceKind resourceKindOf(const plan::Instruction &instruction) {
 
 namespace {
 
+// The link of a collective; 0 for other instructions.
+uint32_t linkOf(const plan::Instruction &instruction) {
+  return instruction.queue() == kSendQueue ? 1 : instruction.queue() == kReceiveQueue ? 2 : 0;
+}
+
 // By rank: the program of its step, or kNone.
 std::vector<uint32_t> programsOfRanks(const plan::Plan &plan) {
   size_t listed = 0;
@@ -182,7 +187,7 @@ private:
     resources_.clear();
     spaces_.clear();
     lastOfQueue_.clear();
-    resource(ResourceKind::Compute);
+    resource({ResourceKind::Compute, rank_});
     unit_ = programs_[rank_];
     if (unit_ == kNone)
       return;
@@ -229,7 +234,8 @@ private:
   }
 
   uint32_t addTask(const plan::Instruction &instruction, uint32_t name, const Run &run) {
-    Task task{name, unit_, run.slot, resource(resourceKindOf(instruction))};
+    Task task{name, unit_, run.slot,
+              resource({resourceKindOf(instruction), rank_, linkOf(instruction)})};
     task.seconds = run.times * instruction.seconds();
     if (instruction.has_collective() && meets(instruction.collective()))
       task.meeting = meetings_.next(rank_, instruction.collective(), result_.timeline.meetings);
@@ -255,10 +261,11 @@ private:
         result_.timeline.accesses.push_back({task, bufferOf_[access.buffer], access.writes});
   }
 
-  uint32_t resource(ResourceKind kind) {
-    auto [at, isNew] = resources_.try_emplace(kind, uint32_t(result_.timeline.resources.size()));
+  uint32_t resource(const Resource &resource) {
+    auto [at, isNew] = resources_.try_emplace({resource.kind, resource.number},
+                                              uint32_t(result_.timeline.resources.size()));
     if (isNew)
-      result_.timeline.resources.push_back({kind, rank_});
+      result_.timeline.resources.push_back(resource);
     return at->second;
   }
 
@@ -282,7 +289,7 @@ private:
   // State of the rank being added:
   uint32_t rank_ = 0, unit_ = 0;
   const plan::Program *program_ = nullptr;
-  std::map<ResourceKind, uint32_t> resources_;
+  std::map<std::pair<ResourceKind, uint32_t>, uint32_t> resources_; // by kind and number
   std::map<plan::Space, uint32_t> spaces_;
   std::vector<uint32_t> bufferOf_;           // by buffer of the program: its current slot
   std::map<uint32_t, uint32_t> lastOfQueue_; // by queue: its last task

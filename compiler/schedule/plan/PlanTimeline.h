@@ -32,8 +32,9 @@ struct PlanTimeline {
   std::vector<SegmentRun> runs;
 };
 
-// Collectives occupy link 0 of their rank, transfers between host and device and the loading of
-// inputs the host link, and all others the compute resource. Buffers that are accessed in one
+// Collectives occupy link 0 of their rank, as do messages on CPUs; on GPUs, sends occupy link 1 and
+// receives link 2, as if all of them had the bandwidth of the network. Transfers between host and device and the
+// loading of inputs occupy the host link, and all others the compute resource. Buffers that are accessed in one
 // segment only have a slot per run. Indices into nothing are left out, so that a defective plan can
 // be looked at; simulate() finds collectives that do not meet.
 PlanTimeline timelineOf(const plan::Plan &plan, TimelineForm form);

@@ -1,4 +1,4 @@
-// On GPUs, collectives and transfers have queues of their own, and waits order what they share.
+// On GPUs, collectives, transfers and messages have queues of their own, and waits order what they share.
 // RUN: cleave-opt %s --split-input-file --cleave-schedule-queues | FileCheck %s
 
 // Each waits for the last one of another queue that it conflicts with. The second fill conflicts
@@ -25,6 +25,25 @@ module attributes {program.device = "cuda"} {
       program.fill %c with 1.0
       program.fill %d with 2.0
       program.metric "loss" %d
+    }
+  }
+}
+
+// -----
+
+// Sends and receives have a queue each.
+// CHECK-LABEL: program.segment "micro"
+// CHECK-NEXT: program.recv over 0 peer 0{{.*}} {queue = 4 : i64}
+// CHECK-NEXT: program.copy {{.*}} {waits = array<i64: 0>}
+// CHECK-NEXT: program.send over 0 peer 2{{.*}} {queue = 3 : i64, waits = array<i64: 1>}
+module attributes {program.device = "cuda"} {
+  program.program arena <128 bytes, peak 128> schedule [0, 0] {
+    %a = program.buffer activation "a" tensor<16xf32> at 0 bytes 64 live 0 to 1
+    %b = program.buffer activation "b" tensor<16xf32> at 64 bytes 64 live 1 to 2
+    program.segment "micro" {
+      program.recv over 0 peer 0 (%a)
+      program.copy %a to %b
+      program.send over 0 peer 2 (%b)
     }
   }
 }

@@ -58,6 +58,48 @@ TEST_CASE("a call reads what was enqueued in its queue before, and is read by wh
     }
 }
 
+TEST_CASE("a member sends only or receives only on a channel of messages") {
+  for (uint32_t sender = 0; sender < 70; ++sender)
+    for (uint32_t receiver = 0; receiver < 70; ++receiver)
+      for (uint32_t other = 0; sender != receiver && other < 70; ++other) {
+        REQUIRE(messageChannel(sender, receiver) != 0);
+        if (other != sender)
+          REQUIRE(messageChannel(sender, receiver) != messageChannel(other, sender));
+        if (other != receiver)
+          REQUIRE(messageChannel(sender, receiver) != messageChannel(receiver, other));
+      }
+}
+
+TEST_CASE("a receive that waits holds up no send on another channel") {
+  CHECK(runDevices("nccl", 2,
+                   [](World &world, DeviceWorld &devices, FakeDevice &device, Findings &findings) {
+                     const auto own = uint32_t(world.rank()), peer = 1 - own;
+                     const GroupKey sends{{0}, messageChannel(own, peer)},
+                         receives{{0}, messageChannel(peer, own)};
+                     auto groups = makeDeviceGroups(devices, world.rank(), {2}, {sends, receives});
+                     findings.expectOk(groups.status(), "groups");
+                     auto sent = onDevice(device, std::vector<float>(10, float(own) + 1)),
+                          received = onDevice(device, std::vector<float>(10));
+                     auto receive = groups->at(receives)->prepare(
+                         {.kind = CollectiveKind::Recv,
+                          .pairs = {{nullptr, received->get(), 10, DType::F32}},
+                          .peer = int(peer)},
+                         kReceiveQueue);
+                     auto send = groups->at(sends)->prepare(
+                         {.kind = CollectiveKind::Send,
+                          .pairs = {{sent->get(), nullptr, 10, DType::F32}},
+                          .peer = int(peer)},
+                         kSendQueue);
+                     for (auto *action : {&receive, &send}) // both ranks receive first
+                       findings.expectOk((**action)->run(), "run");
+                     findings.expectOk(devices.await([&] { return device.synchronize(); }),
+                                       "await");
+                     std::vector<float> result(10);
+                     findings.expectOk(device.read(received->get(), result.data(), 40), "read");
+                     findings.expect(result[9] == float(peer) + 1, "the peer's values");
+                   }) == "");
+}
+
 TEST_CASE("only calls over NCCL can be recorded, and copies of a single rank") {
   for (const std::string &implementation : implementations())
     for (int size : {1, 2})

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <future>
+#include <vector>
 
 namespace cleave::comm {
 
@@ -105,10 +107,17 @@ Status FakeDevice::synchronize(uint32_t queue) {
   return Status::ok();
 }
 
+// Queues run at the same time.
 Status FakeDevice::synchronize() {
+  std::vector<std::future<Status>> ends;
   for (uint32_t queue = 0; queue < kQueues; ++queue)
-    CLEAVE_TRY(synchronize(queue));
-  return Status::ok();
+    if (!queues_[queue].work.empty())
+      ends.push_back(std::async(std::launch::async, [this, queue] { return synchronize(queue); }));
+  Status status;
+  for (std::future<Status> &end : ends)
+    if (Status one = end.get(); !one && status)
+      status = std::move(one);
+  return status;
 }
 
 } // namespace cleave::comm

@@ -46,14 +46,40 @@ TEST_CASE("queues: instructions that access common bytes are ordered by waits") 
     CHECK_THAT(brokenRule(plan), Contains("it waits for instruction 2 of its own queue"));
   }
   SECTION("a queue that does not exist") {
-    instruction(plan, Report).set_queue(3);
-    CHECK_THAT(brokenRule(plan), Contains("it is in queue 3, expected one below 3"));
+    instruction(plan, Report).set_queue(5);
+    CHECK_THAT(brokenRule(plan), Contains("it is in queue 5, expected one below 5"));
   }
   SECTION("collectives in two queues") {
     instruction(plan, Barrier).set_queue(0);
     CHECK_THAT(brokenRule(plan),
                Contains("it communicates in queue 0, other collectives in queue"));
   }
+}
+
+TEST_CASE("queues: sends are in one queue, and receives in one") {
+  plan::Plan plan = exchange(/*reversed=*/true);
+  auto queue = [&](int rank, int which, uint32_t to) {
+    instruction(plan, which, rank).set_queue(to);
+  };
+  CHECK(brokenRule(plan) == "");
+  for (int rank : {0, 1}) {
+    queue(rank, rank == 0 ? Sum : Barrier, 3);
+    queue(rank, rank == 0 ? Barrier : Sum, 4);
+  }
+  // The reader of z waits for the last call of the list, and the send of y is before its next write.
+  instruction(plan, Barrier, 1).add_waits(Multiply);
+  instruction(plan, Reduce, 1).clear_waits(), instruction(plan, Reduce, 1).add_waits(Sum);
+  CHECK_THAT(brokenRule(plan), Contains("it accesses 'loss' without a wait for"));
+  for (int rank : {0, 1})
+    instruction(plan, Reduce, rank).clear_waits(), instruction(plan, Reduce, rank).add_waits(Sum),
+        instruction(plan, Reduce, rank).add_waits(Barrier);
+  instruction(plan, Sum, 1).clear_waits();
+  CHECK(brokenRule(plan) == "");
+  plan::Instruction &second = instruction(plan, Report);
+  *second.mutable_collective() = instruction(plan, Sum).collective();
+  second.mutable_collective()->set_send(0, Loss);
+  second.set_queue(1), second.add_waits(Reduce);
+  CHECK_THAT(brokenRule(plan), Contains("it communicates in queue 1, other sends in queue 3"));
 }
 
 TEST_CASE("queues: a run is ordered with the runs before") {

@@ -450,7 +450,7 @@ TEST_CASE("recorder: what is never freed is found") {
   recording.recorder.checkLeaks();
   std::vector<std::string> faults = recording.recorder.faults();
   CHECK(std::count(faults.begin(), faults.end(), "64 bytes are never freed") == 1);
-  CHECK(std::count(faults.begin(), faults.end(), "a stream is never destroyed") == 3);
+  CHECK(std::count(faults.begin(), faults.end(), "a stream is never destroyed") == kQueues);
 }
 
 TEST_CASE("cuda: a GPU that does not exist, and plans for other devices, are user errors") {

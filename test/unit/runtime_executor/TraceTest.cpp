@@ -2,6 +2,7 @@
 // format.
 #include "test/unit/small_plans/PlanBuilder.h"
 
+#include "runtime/base/Queue.h"
 #include "runtime/executor/Trace.h"
 
 #include <catch2/catch.hpp>
@@ -87,6 +88,18 @@ TEST_CASE("a rank has tracks for what it computes and communicates, whatever the
   for (const json &event : ofPhase(events, "X"))
     if (event["cat"] == "all-reduce")
       CHECK(event["tid"] == 2);
+}
+
+TEST_CASE("messages in queues of their own have tracks") {
+  plan::Plan plan = twoRanks();
+  plan::Segment &segment = *plan.mutable_programs(0)->mutable_segments(0);
+  for (uint32_t queue : {kSendQueue, kReceiveQueue}) {
+    segment.mutable_instructions(1)->set_queue(queue);
+    const json events = traceOf(plan);
+    for (const json &event : ofPhase(events, "X"))
+      if (event["cat"] == "all-reduce")
+        CHECK(event["tid"] == (queue == kSendQueue ? 4 : 5));
+  }
 }
 
 TEST_CASE("counters show memory and rates while an instruction runs") {

@@ -9,8 +9,8 @@ template <typename Entry> static uint32_t append(std::vector<Entry> &list, Entry
 
 TimelineBuilder::TimelineBuilder() { timeline.units.push_back({"step", {}}); }
 
-uint32_t TimelineBuilder::resource(ResourceKind kind, uint32_t rank, uint32_t level) {
-  return append(timeline.resources, {kind, rank, level});
+uint32_t TimelineBuilder::resource(ResourceKind kind, uint32_t rank, uint32_t number) {
+  return append(timeline.resources, {kind, rank, number});
 }
 
 uint32_t TimelineBuilder::meeting(uint32_t size) { return append(timeline.meetings, {size}); }

@@ -13,7 +13,7 @@ class TimelineBuilder {
 public:
   TimelineBuilder(); // one unit, `step`
 
-  uint32_t resource(ResourceKind kind, uint32_t rank = 0, uint32_t level = 0);
+  uint32_t resource(ResourceKind kind, uint32_t rank = 0, uint32_t number = 0);
   uint32_t meeting(uint32_t size);
   uint32_t task(const std::string &name, uint32_t resource, double seconds,
                 const std::vector<uint32_t> &after = {}, uint32_t meeting = kNone);

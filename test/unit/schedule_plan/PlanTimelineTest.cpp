@@ -2,10 +2,12 @@
 #include "compiler/schedule/plan/PlanTimeline.h"
 
 #include "compiler/schedule/Simulate.h"
+#include "runtime/base/Queue.h"
 #include "test/unit/cleave_dump/SmallPlan.h"
 
 #include <catch2/catch.hpp>
 #include <random>
+#include <set>
 
 using namespace cleave;
 using namespace cleave::schedule;
@@ -212,6 +214,33 @@ TEST_CASE("ranks of a pipeline meet in their messages") {
   const Result<Simulation> missing = simulate(timelineOf(plan, TimelineForm::Full).timeline);
   REQUIRE_FALSE(missing);
   CHECK_THAT(missing.status().message(), Catch::Matchers::Contains("a send without its receive"));
+}
+
+TEST_CASE(
+    "messages in queues of their own wait for no collective, nor for messages the other way") {
+  plan::Plan plan = emptyPlan();
+  plan.mutable_programs(0)->mutable_ranks()->RemoveLast();
+  plan.add_programs()->add_ranks(1);
+  for (uint32_t rank : {0, 1}) {
+    plan::Program &program = *plan.mutable_programs(int(rank));
+    plan::Segment &segment = *program.add_segments();
+    add(segment, 10, 1, {}).mutable_collective()->clear_axes(); // of a group of one rank
+    for (bool sends : {rank == 1, rank == 0}) {                 // the first receives first
+      plan::Collective &message =
+          *add(segment, 1, sends ? kSendQueue : kReceiveQueue, {}).mutable_collective();
+      message.add_axes(0), message.set_peer(1 - rank);
+      message.set_kind(sends ? plan::Collective::SEND : plan::Collective::RECV);
+    }
+    run(program, 0);
+  }
+  const PlanTimeline found = timelineOf(plan, TimelineForm::Full);
+  const Simulation simulation = simulated(found);
+  for (size_t task = 0; task < found.timeline.tasks.size(); ++task)
+    CHECK(simulation.ends[task] == (found.timeline.tasks[task].meeting == kNone ? 10 : 1));
+  std::set<std::string> links;
+  for (const Resource &resource : found.timeline.resources)
+    links.insert(nameOf(resource));
+  CHECK(links == std::set<std::string>{"compute", "link 0", "link 1", "link 2"});
 }
 
 TEST_CASE("one rank of each stage takes as long as all of them") {
