@@ -66,13 +66,22 @@ void setWindow(program::ConvolutionOp conv, plan::Convolution &out) {
   out.set_groups(conv.getGroups());
 }
 
+void addSchedule(ArrayRef<int64_t> schedule, plan::Program &out) {
+  for (size_t i = 0; i < schedule.size(); i += 2) {
+    plan::ScheduleStep *step = out.add_schedule();
+    step->set_segment(static_cast<uint32_t>(schedule[i]));
+    step->set_slot(static_cast<uint32_t>(schedule[i + 1]));
+  }
+}
+
 class Exporter {
 public:
   Exporter(ModuleOp module, plan::Plan &plan, bool isComplete)
       : module_(module), plan_(plan), isComplete_(isComplete) {}
 
   Status run() {
-    addMesh();
+    if (mesh::MeshAttr attr = mesh::meshOf(module_))
+      setMesh(mesh::toMesh(attr), plan_);
     for (auto tensor : module_.getOps<program::TensorOp>())
       exportTensor(tensor, plan_.add_tensors());
     auto programs = module_.getOps<program::ProgramOp>();
@@ -92,11 +101,6 @@ private:
       out->mutable_shape()->Add(known.shape.begin(), known.shape.end());
       out->mutable_elements()->Add(known.elements.begin(), known.elements.end());
     }
-  }
-
-  void addMesh() {
-    if (mesh::MeshAttr attr = mesh::meshOf(module_))
-      setMesh(mesh::toMesh(attr), plan_);
   }
 
   // Adds the kernels that the program launches.
@@ -135,7 +139,7 @@ private:
         addBuffer(buffer);
       else if (auto segment = dyn_cast<program::SegmentOp>(op))
         addSegment(segment);
-    setSchedule(program.getSchedule());
+    addSchedule(program.getSchedule(), *out_);
     return Status::ok();
   }
 
@@ -151,14 +155,6 @@ private:
       out->set_space(static_cast<plan::Space>(space));
       out->set_bytes(arena ? arena.getBytes() : 0);
       out->set_peak_bytes(arena ? arena.getPeak() : 0);
-    }
-  }
-
-  void setSchedule(ArrayRef<int64_t> schedule) {
-    for (size_t i = 0; i < schedule.size(); i += 2) {
-      plan::ScheduleStep *step = out_->add_schedule();
-      step->set_segment(static_cast<uint32_t>(schedule[i]));
-      step->set_slot(static_cast<uint32_t>(schedule[i + 1]));
     }
   }
 

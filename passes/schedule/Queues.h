@@ -1,6 +1,6 @@
 // Queues: on GPUs, instructions that compute, collectives, copies between host and device, sends
-// and receives are in queues of their own; waits order those that access common bytes (program.proto).
-// Programs for CPUs have one queue.
+// and receives are in queues of their own; waits order those that access common bytes
+// (program.proto). Programs for CPUs have one queue.
 #pragma once
 
 #include "passes/schedule/Waits.h"

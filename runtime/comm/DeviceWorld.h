@@ -52,16 +52,16 @@ struct GroupKey {
   auto operator<=>(const GroupKey &) const = default;
 };
 
-// The channel of messages between two members of a group, given by their indices. On each channel, a
-// member sends only or receives only: the two indices differ in some bit, and a channel has the
+// The channel of messages between two members of a group, given by their indices. On each channel,
+// a member sends only or receives only: the two indices differ in some bit, and a channel has the
 // messages whose lowest such bit is the same and has the same value in the sender.
 uint32_t messageChannel(uint32_t sender, uint32_t receiver);
 
 // This rank's groups.
 using DeviceGroups = std::map<GroupKey, std::unique_ptr<DeviceGroup>>;
 
-// Connects the groups; `rank` is this rank. Ranks may pass different keys, as long as all members of
-// a group pass its key.
+// Connects the groups; `rank` is this rank. Ranks may pass different keys, as long as all members
+// of a group pass its key.
 Result<DeviceGroups> makeDeviceGroups(DeviceWorld &world, int rank,
                                       const std::vector<int64_t> &meshSizes,
                                       const std::set<GroupKey> &keys);

@@ -33,10 +33,10 @@ struct PlanTimeline {
 };
 
 // Collectives occupy link 0 of their rank, as do messages on CPUs; on GPUs, sends occupy link 1 and
-// receives link 2, as if all of them had the bandwidth of the network. Transfers between host and device and the
-// loading of inputs occupy the host link, and all others the compute resource. Buffers that are accessed in one
-// segment only have a slot per run. Indices into nothing are left out, so that a defective plan can
-// be looked at; simulate() finds collectives that do not meet.
+// receives link 2, as if all of them had the bandwidth of the network. Transfers between host and
+// device and the loading of inputs occupy the host link, and all others the compute resource.
+// Buffers that are accessed in one segment only have a slot per run. Indices into nothing are left
+// out, so that a defective plan can be looked at; simulate() finds collectives that do not meet.
 PlanTimeline timelineOf(const plan::Plan &plan, TimelineForm form);
 
 // The resource that the instruction occupies.

@@ -66,7 +66,8 @@ TEST_CASE("queues: sends are in one queue, and receives in one") {
     queue(rank, rank == 0 ? Sum : Barrier, 3);
     queue(rank, rank == 0 ? Barrier : Sum, 4);
   }
-  // The reader of z waits for the last call of the list, and the send of y is before its next write.
+  // The reader of z waits for the last call of the list, and the send of y is before its next
+  // write.
   instruction(plan, Barrier, 1).add_waits(Multiply);
   instruction(plan, Reduce, 1).clear_waits(), instruction(plan, Reduce, 1).add_waits(Sum);
   CHECK_THAT(brokenRule(plan), Contains("it accesses 'loss' without a wait for"));
