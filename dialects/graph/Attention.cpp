@@ -48,16 +48,19 @@ double AttentionOp::getDropRate() { return AttentionScores(*this).dropRate(); }
 double AttentionGradOp::getDropRate() { return AttentionScores(*this).dropRate(); }
 void AttentionOp::getEffects(MemoryEffectList &effects) { addDropoutEffects(*this, effects); }
 
-// The kernels compute in f32, on matrices of at most kMostAttentionColumns columns. They never hold
-// a matrix of scores, so they have no gradient of a bias.
+// The kernels compute in f32, on matrices of at most kMostAttentionColumns columns and no empty
+// ones. They never hold a matrix of scores, so they have no gradient of a bias.
 static bool hasKernelFor(const AttentionScores &scores) {
+  auto isEmpty = [](Value matrices) {
+    return llvm::any_of(shapeOf(matrices), [](const Polynomial &size) { return size == 0; });
+  };
   auto fits = [](Value matrix) {
     std::optional<int64_t> columns = shapeOf(matrix).back().constant();
     return columns && *columns >= 1 && *columns <= kMostAttentionColumns;
   };
   Type type = elementTypeOf(scores.value);
   return (type.isF32() || type.isBF16() || type.isF16()) && fits(scores.query) &&
-         fits(scores.value) &&
+         fits(scores.value) && !isEmpty(scores.query) && !isEmpty(scores.key) &&
          (!scores.bias || elementTypeOf(scores.bias) == type || elementTypeOf(scores.bias).isF32());
 }
 bool AttentionOp::hasKernel() { return hasKernelFor(AttentionScores(*this)); }

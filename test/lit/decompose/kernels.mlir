@@ -32,6 +32,14 @@ func.func @the_gradient_of_a_bias_has_no_kernel(%q: tensor<2x5x8xf32>, %b: tenso
   return %db : tensor<2x5x5xf32>
 }
 
+// CHECK-LABEL: @attention_without_queries_has_no_kernel(
+func.func @attention_without_queries_has_no_kernel(%q: tensor<2x0x8xf32>, %k: tensor<2x5x8xf32>) -> tensor<2x0x8xf32> {
+  // CHECK-NOT: graph.attention
+  // CHECK: return
+  %y, %lse = graph.attention %q, %k, %k {scale = 1.0 : f64} : (tensor<2x0x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> (tensor<2x0x8xf32>, tensor<2x0xf32>)
+  return %y : tensor<2x0x8xf32>
+}
+
 // CHECK-LABEL: @attention_in_double_precision_has_no_kernel(
 func.func @attention_in_double_precision_has_no_kernel(%q: tensor<2x5x8xf64>) -> tensor<2x5x8xf64> {
   // CHECK-NOT: graph.attention
