@@ -58,6 +58,10 @@ bool isHostTransfer(mlir::Operation *instruction);
 // it for long: that space.
 inline constexpr llvm::StringLiteral kAway = "away";
 
+// The attribute of a copy between spaces: how many instructions after it may run before its buffers
+// are used again. 0 without it.
+inline constexpr llvm::StringLiteral kFlight = "flight";
+
 // Elements between neighbours along each dim of a dense row-major tensor.
 llvm::SmallVector<int64_t> denseStrides(llvm::ArrayRef<int64_t> shape);
 

@@ -1,5 +1,5 @@
-// HideTransfers: puts the instructions of programs for GPUs into an order in which communication
-// runs beside computation (passes/schedule/Overlap.h).
+// HideTransfers: puts the instructions of programs with several queues into an order in which
+// communication and copies between spaces run beside computation (passes/schedule/Overlap.h).
 #pragma once
 
 #include "compiler/cluster/Cluster.h"

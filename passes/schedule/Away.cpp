@@ -19,7 +19,7 @@ struct Use {
 
 class Copier {
 public:
-  explicit Copier(program::ProgramOp program) : program_(program) {
+  Copier(program::ProgramOp program, double longPause) : program_(program), longPause_(longPause) {
     double bytes = 0;
     for (auto buffer : program.getBody().front().getOps<program::BufferOp>())
       last_ = buffer;
@@ -56,8 +56,8 @@ private:
   double pause(Operation *before, Operation *behind) const {
     return bytesBefore_.lookup(behind) - bytesBehind_.lookup(before);
   }
-  static double longPause(program::BufferOp buffer) {
-    return kLongPause * static_cast<double>(buffer.getBytes());
+  double longPause(program::BufferOp buffer) const {
+    return longPause_ * static_cast<double>(buffer.getBytes());
   }
 
   SmallVector<Operation *> accessesOf(program::BufferOp buffer) const {
@@ -157,6 +157,7 @@ private:
   }
 
   program::ProgramOp program_;
+  double longPause_;
   llvm::DenseMap<Value, Value> copyOf_; // by new buffer the one that it was made for
   Operation *last_ = nullptr;           // of the buffers
   llvm::DenseMap<Block *, int> runs_;   // of a segment, per step
@@ -165,6 +166,8 @@ private:
 
 } // namespace
 
-llvm::DenseMap<Value, Value> copyAway(program::ProgramOp program) { return Copier(program).run(); }
+llvm::DenseMap<Value, Value> copyAway(program::ProgramOp program, double longPause) {
+  return Copier(program, longPause).run();
+}
 
 } // namespace cleave::schedule

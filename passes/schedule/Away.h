@@ -23,12 +23,13 @@ namespace cleave::schedule {
 //
 // A buffer that is filled less often than it is read, such as a sum over micro-batches, stays.
 //
-// Between two accesses it is long if the instructions in between access kLongPause times as many
-// bytes as the buffer has: that takes longer than a copy to a host at that part of the speed of
-// device memory.
+// Between two accesses it is long if the instructions in between access `longPause` times as many
+// bytes as the buffer has: kLongPause takes longer than a copy to a host at that part of the speed
+// of device memory.
 inline constexpr double kLongPause = 4;
 //
 // Returns, by buffer that was added, the buffer whose values it holds.
-llvm::DenseMap<mlir::Value, mlir::Value> copyAway(program::ProgramOp program);
+llvm::DenseMap<mlir::Value, mlir::Value> copyAway(program::ProgramOp program,
+                                                  double longPause = kLongPause);
 
 } // namespace cleave::schedule

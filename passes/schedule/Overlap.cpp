@@ -91,10 +91,12 @@ public:
   void run(int64_t i) {
     const uint32_t queue = segment_.queue(i);
     double begin = std::max(free_[queue], readyAt(i));
-    if (queue == kCommunicationQueue)
+    if (queue != kComputeQueue)
       begin = std::max(begin, free_[kComputeQueue]);
     ends_[size_t(i)] = free_[queue] = begin + seconds_[size_t(segment_.begin + i)];
   }
+  double endOf(int64_t i) const { return ends_[size_t(i)]; }
+  double beginOf(int64_t i) const { return endOf(i) - seconds_[size_t(segment_.begin + i)]; }
   double end() const { return *std::max_element(free_.begin(), free_.end()); }
 
 private:
@@ -131,22 +133,22 @@ public:
                int64_t limit)
       : timed_(timed), segment_(segment), lives_(lives), live_(live), limit_(limit) {}
 
-  // Step 1 of overlapOrder(): communication moves, everything else keeps its order.
+  // Step 1 of overlapOrder(): transfers move, computation keeps its order.
   Numbers moveTransfers() {
     const int64_t size = segment_.size();
     std::vector<double> starts(size_t(size) + 1, 0); // of computation that never waits
     for (int64_t i = 0; i < size; ++i)
       starts[size_t(i) + 1] =
           starts[size_t(i)] + (segment_.queue(i) == kComputeQueue ? secondsOf(i) : 0);
-    std::vector<double> begins = starts; // of communications: when they begin
+    std::vector<double> begins = starts; // of transfers: when they begin
     Numbers places(static_cast<size_t>(size));
     std::iota(places.begin(), places.end(), 0);
     placeBackwards(starts, begins, places);
     return sorted(places, begins);
   }
 
-  // Step 2: where computation would wait for communication, runs later computation first that need
-  // not wait.
+  // Step 2: where computation would wait for a transfer, runs later computation first that need not
+  // wait.
   Numbers runEarly(const Numbers &given) {
     Clock clock(segment_, timed_.seconds);
     std::vector<bool> hasRun(given.size());
@@ -195,7 +197,7 @@ public:
   }
 
 private:
-  bool isCommunication(int64_t i) const { return segment_.queue(i) == kCommunicationQueue; }
+  bool isTransfer(int64_t i) const { return segment_.queue(i) != kComputeQueue; }
   double secondsOf(int64_t i) const { return timed_.seconds[size_t(segment_.begin + i)]; }
   const std::vector<ByteAccess> &accesses(int64_t i) const {
     return (*segment_.instructions)[size_t(i)].accesses;
@@ -210,38 +212,44 @@ private:
     return bytes;
   }
 
-  // Takes the communications from the last deadline to the first: each ends when its first reader
-  // or the next communication begins.
+  // Takes the transfers from the last deadline to the first: each ends when its first reader or the
+  // next transfer of its queue begins. Copies to another space have no reader; they begin where
+  // they are.
   void placeBackwards(const std::vector<double> &starts, std::vector<double> &begins,
                       Numbers &places) {
-    Numbers open(places.size()); // later communications without a place, by communication
+    Numbers open(places.size()); // later transfers without a place, by transfer
     std::vector<double> deadlines(places.size(), starts.back());
     std::priority_queue<std::pair<double, int64_t>> next;
     for (int64_t i = 0; i < segment_.size(); ++i) {
-      if (!isCommunication(i))
+      if (!isTransfer(i))
         continue;
       for (int64_t later : segment_.after[size_t(i)])
-        if (isCommunication(later))
+        if (isTransfer(later))
           ++open[size_t(i)];
         else
           deadlines[size_t(i)] = std::min(deadlines[size_t(i)], starts[size_t(later)]);
+      if (segment_.queue(i) == kTransferQueue)
+        deadlines[size_t(i)] = std::min(deadlines[size_t(i)], starts[size_t(i)] + secondsOf(i));
       if (open[size_t(i)] == 0)
         next.push({deadlines[size_t(i)], i});
     }
-    for (double behind = starts.back(); !next.empty();) {
+    std::array<double, kQueues> behinds; // by queue: when the next transfer begins
+    behinds.fill(starts.back());
+    while (!next.empty()) {
       const int64_t i = next.top().second;
       next.pop();
+      double &behind = behinds[segment_.queue(i)];
       double ready = 0;
       int64_t least = 0; // the first place after the computation on which it depends
       for (int64_t earlier : segment_.before[size_t(i)])
-        if (!isCommunication(earlier))
+        if (!isTransfer(earlier))
           ready = std::max(ready, starts[size_t(earlier) + 1]), least = earlier + 1;
       const double begin = std::min(deadlines[size_t(i)], behind) - secondsOf(i);
       behind = std::min(behind, std::max(begin, ready));
       begins[size_t(i)] = std::max(begin, ready);
       move(i, std::max(least, placeAt(starts, begin, i)), places);
       for (int64_t earlier : segment_.before[size_t(i)])
-        if (isCommunication(earlier)) {
+        if (isTransfer(earlier)) {
           double &deadline = deadlines[size_t(earlier)];
           deadline = std::min(deadline, begins[size_t(i)]);
           if (--open[size_t(earlier)] == 0)
@@ -256,7 +264,7 @@ private:
     return std::max<int64_t>(0, std::upper_bound(starts.begin(), end, time) - starts.begin() - 1);
   }
 
-  // Moves a communication to a place before it, or as near to it as memory permits.
+  // Moves a transfer to a place before it, or as near to it as memory permits.
   void move(int64_t i, int64_t to, Numbers &places) {
     const int64_t bytes = bytesFrom(i);
     int64_t &place = places[size_t(i)];
@@ -268,15 +276,14 @@ private:
     }
   }
 
-  // Sorts instructions by place. At the same place, communication comes first, in the order of its
+  // Sorts instructions by place. At the same place, transfers come first, in the order of their
   // begins. Dependences are kept.
   Numbers sorted(const Numbers &places, const std::vector<double> &begins) const {
     using Key = std::tuple<int64_t, bool, double, int64_t>; // the least one is next
     std::priority_queue<Key, std::vector<Key>, std::greater<>> next;
     Numbers open(places.size()), order;
     auto push = [&](int64_t i) {
-      next.push(
-          {places[size_t(i)], !isCommunication(i), isCommunication(i) ? begins[size_t(i)] : 0, i});
+      next.push({places[size_t(i)], !isTransfer(i), isTransfer(i) ? begins[size_t(i)] : 0, i});
     };
     for (int64_t i = 0; i < segment_.size(); ++i)
       if ((open[size_t(i)] = int64_t(segment_.before[size_t(i)].size())) == 0)
@@ -378,6 +385,23 @@ Numbers orderWithin(const TimedProgram &timed, const std::vector<Segment> &segme
   return order;
 }
 
+// Extends the lives of the buffers of a transfer that end before instruction `to`, if there is
+// memory.
+bool extend(const TimedProgram &timed, const QueuedInstruction &transfer, int64_t to, int64_t limit,
+            Lives &lives, Numbers &live) {
+  int64_t bytes = 0;
+  auto ends = [&](const ByteAccess &access) { return lives.last[size_t(access.begin)] == to - 1; };
+  for (const ByteAccess &access : transfer.accesses)
+    bytes += ends(access) ? timed.bytes[size_t(access.begin)] : 0;
+  if (live[size_t(to)] + bytes > limit)
+    return false;
+  live[size_t(to)] += bytes;
+  for (const ByteAccess &access : transfer.accesses)
+    if (ends(access))
+      lives.last[size_t(access.begin)] = to;
+  return true;
+}
+
 } // namespace
 
 TimedProgram reordered(const TimedProgram &timed, const std::vector<int64_t> &order) {
@@ -405,6 +429,32 @@ double secondsOf(const TimedProgram &timed) {
     seconds += clock.end();
   }
   return seconds;
+}
+
+TimedProgram withFlights(const TimedProgram &timed, int64_t limit) {
+  Lives lives = livesOf(timed);
+  Numbers live = liveBytesOf(timed, lives);
+  limit = std::max(limit, greatest(live));
+  TimedProgram result = timed;
+  for (size_t s = 0; const Segment &segment : segmentsOf(timed)) {
+    auto &instructions = result.program.segments[s++];
+    Clock clock(segment, timed.seconds);
+    for (int64_t i = 0; i < segment.size(); ++i)
+      clock.run(i);
+    for (int64_t i = 0; i < segment.size(); ++i) {
+      QueuedInstruction &transfer = instructions[size_t(i)];
+      if (transfer.flight < 0)
+        continue;
+      for (int64_t next = i + transfer.flight + 1; next < segment.size(); ++next) {
+        const bool isComplete =
+            segment.queue(next) == kComputeQueue && clock.beginOf(next) >= clock.endOf(i);
+        if (isComplete || !extend(timed, transfer, segment.begin + next, limit, lives, live))
+          break;
+        ++transfer.flight;
+      }
+    }
+  }
+  return result;
 }
 
 int64_t peakOf(const TimedProgram &timed) { return greatest(liveBytesOf(timed, livesOf(timed))); }

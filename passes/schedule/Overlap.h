@@ -23,17 +23,22 @@ struct TimedProgram {
 // another one is faster (secondsOf) and takes no more than `limit` bytes, or no more than the given
 // one (peakOf).
 //
-// Step 1 moves each communication to the latest place from which it ends before its first reader
-// begins, as far as memory permits. Step 2: where computation would wait for communication, later
-// computation that need not wait runs first.
+// Step 1 moves each transfer (an instruction that is not in queue 0) to the latest place from which
+// it ends before its first reader begins, as far as memory permits. Step 2: where computation would
+// wait for a transfer, later computation that need not wait runs first.
 std::vector<int64_t> overlapOrder(const TimedProgram &timed, int64_t limit);
+
+// The program with the `flight` of its copies between spaces: until the computation that begins
+// after their predicted end, as far as memory permits: no more than `limit` bytes, or no more than
+// now.
+TimedProgram withFlights(const TimedProgram &timed, int64_t limit);
 
 // The program in another order.
 TimedProgram reordered(const TimedProgram &timed, const std::vector<int64_t> &order);
 
 // The seconds of one run of each segment, if each queue runs its instructions in order, each
 // instruction waits for those before it that access a common buffer, one of them to write, and a
-// communication waits for the computation before it: until then, others may need the places of its
+// transfer waits for the computation before it: until then, others may need the places of its
 // buffers.
 double secondsOf(const TimedProgram &timed);
 

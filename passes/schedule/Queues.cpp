@@ -14,12 +14,22 @@ static constexpr int64_t kMostBytes = int64_t(1) << 60;
 
 static uint32_t queueOf(Operation &instruction, bool isForGpus) {
   if (!isForGpus)
-    return kComputeQueue;
+    return isa<program::CopyOp>(instruction) && program::isHostTransfer(&instruction)
+               ? kTransferQueue
+               : kComputeQueue;
   return isa<program::SendOp>(instruction)               ? kSendQueue
          : isa<program::RecvOp>(instruction)             ? kReceiveQueue
          : instruction.hasTrait<program::Communicates>() ? kCommunicationQueue
          : program::isHostTransfer(&instruction)         ? kTransferQueue
                                                          : kComputeQueue;
+}
+
+static bool hasOneQueue(const QueuedProgram &program) {
+  return llvm::all_of(program.segments, [](const std::vector<QueuedInstruction> &segment) {
+    return llvm::all_of(segment, [](const QueuedInstruction &instruction) {
+      return instruction.queue == kComputeQueue;
+    });
+  });
 }
 
 QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced) {
@@ -38,6 +48,10 @@ QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced) {
     for (Operation &instruction : segment.getBody().front()) {
       QueuedInstruction &queued = instructions.emplace_back();
       queued.queue = queueOf(instruction, isForGpus);
+      if (isa<program::CopyOp>(instruction) && queued.queue != kComputeQueue) {
+        auto flight = instruction.getAttrOfType<IntegerAttr>(program::kFlight);
+        queued.flight = flight ? flight.getInt() : 0;
+      }
       SmallVector<MemoryEffects::EffectInstance> effects;
       cast<MemoryEffectOpInterface>(instruction).getEffects(effects);
       for (const MemoryEffects::EffectInstance &effect : effects)
@@ -63,11 +77,12 @@ void assignQueues(ModuleOp module) {
 }
 
 void setWaits(ModuleOp module) {
-  if (!program::isForGpus(module))
-    return;
   OpBuilder b(module.getContext());
   for (auto program : module.getOps<program::ProgramOp>()) {
-    const QueueOrder order = orderOf(queuesOf(program, /*arePlaced=*/true));
+    const QueuedProgram queued = queuesOf(program, /*arePlaced=*/true);
+    if (hasOneQueue(queued))
+      continue;
+    const QueueOrder order = orderOf(queued);
     size_t number = 0;
     for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
       for (Operation &instruction : segment.getBody().front())

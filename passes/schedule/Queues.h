@@ -1,6 +1,6 @@
 // Queues: on GPUs, instructions that compute, collectives, copies between host and device, sends
 // and receives are in queues of their own; waits order those that access common bytes
-// (program.proto). Programs for CPUs have one queue.
+// (program.proto). On CPUs, only copies between spaces have one.
 #pragma once
 
 #include "passes/schedule/Waits.h"
@@ -17,7 +17,7 @@ namespace cleave::schedule {
 // other, if the buffers are placed, else buffer number i is byte i.
 QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced);
 
-// Sets the attribute `queue` of the instructions of programs for GPUs.
+// Sets the attribute `queue` of instructions in other queues than 0.
 void assignQueues(mlir::ModuleOp module);
 
 // Sets their attribute `waits`. The buffers have been placed.

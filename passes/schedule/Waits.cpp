@@ -127,8 +127,10 @@ private:
             until[known - begin] = executions_[e].number - 1;
     }
     for (int64_t e = begin; e < end; ++e) {
-      int64_t &last = result_.until[executions_[e].number];
-      last = std::max(last, until[e - begin]);
+      const int64_t number = executions_[e].number, flight = executions_[e].instruction->flight;
+      int64_t &last = result_.until[number];
+      last = std::max(last,
+                      flight < 0 ? until[e - begin] : std::min(until[e - begin], number + flight));
     }
   }
 

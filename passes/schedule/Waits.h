@@ -19,6 +19,9 @@ struct ByteAccess {
 struct QueuedInstruction {
   uint32_t queue = kComputeQueue; // below kQueues
   std::vector<ByteAccess> accesses;
+  // How many instructions after it may run while it is in flight; -1: those before the first one of
+  // queue 0 that has to wait for it. The bytes that it accesses are in use until then.
+  int64_t flight = -1;
 };
 
 // The instructions of a program, numbered over all segments in order.
@@ -35,7 +38,7 @@ struct QueueOrder {
   std::vector<std::vector<int64_t>> waits;
   // By instruction: the last one of its segment that may run beside it. For those of queue 0, the
   // instruction itself; for others, the one before the first of queue 0 that starts after they are
-  // complete, or the end of the segment.
+  // complete, or the end of the segment, but no more than their `flight` after them.
   std::vector<int64_t> until;
 };
 

@@ -3,6 +3,7 @@
 // one entry per queue. See Verify.h.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Enums.h"
+#include "runtime/artifact/Modules.h"
 #include "runtime/artifact/VerifyRules.h"
 #include "runtime/base/Queue.h"
 
@@ -22,14 +23,28 @@ namespace {
 // The number of instructions of each queue that are complete, or have accessed some bytes.
 using Clock = std::array<uint32_t, kQueues>;
 
+// Whether the instruction copies from one space to another.
+bool isTransfer(const plan::Program &program, const plan::Instruction &instruction) {
+  auto spaceOf = [&](uint32_t buffer) {
+    return program.arenas(int(program.buffers(int(buffer)).arena())).space();
+  };
+  return instruction.has_copy() &&
+         spaceOf(instruction.copy().from()) != spaceOf(instruction.copy().to());
+}
+
 // The queues of collectives, of sends and of receives.
 using QueuesOfCalls = std::map<std::string, uint32_t>;
 
 // All collectives are in one queue, and so are all sends and all receives: their order is then that
-// of the list.
-Status verifyQueueOf(const plan::Instruction &instruction, QueuesOfCalls &queues) {
+// of the list. On CPUs, queue 2 runs copies between spaces alone.
+Status verifyQueueOf(const ProgramView &view, const plan::Instruction &instruction,
+                     QueuesOfCalls &queues) {
   if (instruction.queue() >= kQueues)
     return Status::defect("it is in queue ", instruction.queue(), ", expected one below ", kQueues);
+  if (view.plan.device() == kCpu && instruction.queue() == kTransferQueue &&
+      !isTransfer(view.program, instruction))
+    return Status::defect("it is in queue ", kTransferQueue,
+                          ", in which CPUs only copy between spaces");
   if (!instruction.has_collective())
     return Status::ok();
   const CollectiveKind kind = kindOf(instruction.collective());
@@ -196,7 +211,7 @@ Status verifyQueues(const ProgramView &view) {
     const plan::Segment &segment = view.program.segments(s);
     for (int i = 0; i < segment.instructions_size(); ++i)
       CLEAVE_TRY(
-          verifyQueueOf(segment.instructions(i), queues).withContext(view.instruction(s, i)));
+          verifyQueueOf(view, segment.instructions(i), queues).withContext(view.instruction(s, i)));
   }
   return QueueCheck(view).run();
 }

@@ -4,7 +4,8 @@
 // therefore prepared once into an Action, and a step only runs actions, without allocations,
 // look-ups or decisions. Actions run in queues. Those of one queue run in the order in which they
 // were run(); events order the queues. A GPU enqueues them and can record a step's actions into one
-// action; a CPU executes them at once. Communication is not part of the device.
+// action. A CPU has a thread for the queue of copies between spaces, and executes all other
+// actions at once. Communication is not part of the device.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -100,8 +101,8 @@ public:
   virtual std::string name() const = 0;
   // Equal on two ranks if and only if they share the hardware.
   virtual std::string identity() const = 0;
-  // Whether this process addresses the device's memory and an action is complete when run()
-  // returns. Otherwise only write(), read() and actions access memory in Space DEVICE.
+  // Whether this process addresses the device's memory and an action of queue 0 is complete when
+  // run() returns. Otherwise only write(), read() and actions access memory in Space DEVICE.
   virtual bool isHost() const = 0;
   // Whether this process addresses the memory of a space.
   bool isInProcess(plan::Space space) const {
@@ -141,9 +142,12 @@ public:
                                        const GroupedMatmulOperands &operands) = 0;
   virtual PreparedAction copy(const void *from, void *to, uint64_t bytes) = 0;
   virtual PreparedAction fill(void *to, DType dtype, int64_t count, double value) = 0;
-  // Copies from memory in Space HOST or FILE to memory in Space DEVICE, or back.
-  virtual PreparedAction upload(const void *from, void *to, uint64_t bytes) = 0;
-  virtual PreparedAction download(const void *from, void *to, uint64_t bytes) = 0;
+  // Copies from memory in Space HOST or FILE to memory in Space DEVICE, or back. On a CPU, the copy
+  // takes `leastSeconds` or more, as over the link that it stands for.
+  virtual PreparedAction upload(const void *from, void *to, uint64_t bytes,
+                                double leastSeconds = 0) = 0;
+  virtual PreparedAction download(const void *from, void *to, uint64_t bytes,
+                                  double leastSeconds = 0) = 0;
 
   // To be called once after the last instruction is prepared: allocates the scratch memory that the
   // device's libraries share.

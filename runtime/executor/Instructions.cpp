@@ -6,9 +6,7 @@
 #include "runtime/artifact/Mesh.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
-#include <thread>
 
 namespace cleave::executor {
 namespace {
@@ -256,24 +254,7 @@ PreparedAction prepareMetric(const ExecutionContext &context, uint32_t segment,
   return PreparedAction(std::make_unique<MetricAction>(context, report, buffer));
 }
 
-// Lets an action take a time at least.
-class SlowAction : public Action {
-public:
-  SlowAction(std::unique_ptr<Action> action, double seconds)
-      : action_(std::move(action)), seconds_(seconds) {}
-  Status run() override {
-    const auto end = std::chrono::steady_clock::now() + seconds_;
-    CLEAVE_TRY(action_->run());
-    std::this_thread::sleep_until(end);
-    return Status::ok();
-  }
-
-private:
-  std::unique_ptr<Action> action_;
-  std::chrono::duration<double> seconds_;
-};
-
-// A copy between spaces takes as long as the plan says of its link, if the device is a CPU.
+// A copy between spaces takes as long as the plan says of its link.
 PreparedAction prepareCopy(const ExecutionContext &context, const plan::Copy &copy) {
   const void *from = addressOf(context, copy.from());
   void *to = addressOf(context, copy.to());
@@ -282,14 +263,12 @@ PreparedAction prepareCopy(const ExecutionContext &context, const plan::Copy &co
   if (source.space() == target.space())
     return context.device.copy(from, to, bytes);
   const bool isIn = target.space() == plan::DEVICE;
-  CLEAVE_TRY_ASSIGN(std::unique_ptr<Action> action, isIn
-                                                        ? context.device.upload(from, to, bytes)
-                                                        : context.device.download(from, to, bytes));
   const plan::Arena &other = isIn ? source : target;
-  if (!context.device.isHost() || other.bytes_per_second() == 0)
-    return PreparedAction(std::move(action));
-  const double seconds = other.latency_seconds() + double(bytes) / other.bytes_per_second();
-  return PreparedAction(std::make_unique<SlowAction>(std::move(action), seconds));
+  const double seconds = other.bytes_per_second() == 0
+                             ? 0
+                             : other.latency_seconds() + double(bytes) / other.bytes_per_second();
+  return isIn ? context.device.upload(from, to, bytes, seconds)
+              : context.device.download(from, to, bytes, seconds);
 }
 
 } // namespace

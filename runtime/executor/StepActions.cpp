@@ -114,13 +114,14 @@ std::vector<uint32_t> StepActions::otherQueues() const {
 // -- preparing ------------------------------------------------------------------------------------
 
 Status StepActions::prepare() {
-  CLEAVE_TRY(createTimes());
   CLEAVE_TRY(earlyLoads_.prepare());
   uint32_t count = 0;
   for (const plan::Segment &segment : context_.program.segments()) {
     first_.push_back(count);
     count += uint32_t(segment.instructions_size());
   }
+  usesOtherQueues_ = !otherQueues().empty();
+  CLEAVE_TRY(createTimes());
   CLEAVE_TRY(createEnds());
   CLEAVE_TRY(prepareFork());
   for (uint32_t segment = 0; segment < first_.size(); ++segment) {
@@ -245,7 +246,7 @@ Status StepActions::addWait(uint32_t segment, uint32_t index, uint32_t waited) {
   context_.device.prepareFor(segmentAt(segment).instructions(int(index)).queue());
   CLEAVE_TRY_ASSIGN(auto wait, context_.device.wait(end->second.event));
   segments_[segment].push_back(
-      {std::make_unique<WaitIfRecorded>(std::move(wait), end->second), index});
+      {std::make_unique<WaitIfRecorded>(std::move(wait), end->second), index, /*isWait=*/true});
   return Status::ok();
 }
 
@@ -281,6 +282,13 @@ bool StepActions::canRecord() const {
 }
 
 Status StepActions::run() {
+  Status status = runOnce();
+  if (!status && context_.device.isHost()) // its other queues may still use the memory
+    (void)context_.device.synchronize();
+  return status;
+}
+
+Status StepActions::runOnce() {
   CLEAVE_TRY(earlyLoads_.run());
   // The first step is not recorded: libraries may load code when it first runs, which a recording
   // cannot hold.
@@ -323,7 +331,7 @@ Status StepActions::runSegment(uint32_t segment) {
   for (const Entry &entry : segments_[segment]) {
     notePosition(entry.instruction);
     if (Status status = entry.action->run(); !status)
-      return failed(status, segment, entry.instruction);
+      return entry.isWait ? status : failed(status, segment, entry.instruction);
   }
   return Status::ok();
 }
@@ -333,7 +341,7 @@ Status StepActions::runProfiled(uint32_t segment) {
     notePosition(entry.instruction);
     double begin = ExecutionProfile::now();
     if (Status status = entry.action->run(); !status)
-      return failed(status, segment, entry.instruction);
+      return entry.isWait ? status : failed(status, segment, entry.instruction);
     profile_->record(segment, entry.instruction, context_.state.slot, begin,
                      ExecutionProfile::now());
   }

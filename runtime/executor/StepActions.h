@@ -40,8 +40,10 @@ private:
   struct Entry {
     std::unique_ptr<device::Action> action;
     uint32_t instruction;
+    bool isWait = false; // its failure is one of an earlier instruction
   };
-  // The events around each instruction of one run of a segment, if a device's actions are profiled.
+  // The events around each instruction of one run of a segment, if actions of several queues are
+  // profiled.
   struct Times {
     std::vector<device::Event> begin, end;
   };
@@ -66,9 +68,10 @@ private:
   Status addTimedRecord(uint32_t segment, uint32_t index, std::vector<device::Event> Times::*which);
   Status createTimes();
   bool isScheduled(uint32_t segment) const;
-  bool timesEvents() const { return profile_ && !context_.device.isHost(); }
+  bool timesEvents() const { return profile_ && (!context_.device.isHost() || usesOtherQueues_); }
 
   bool canRecord() const;
+  Status runOnce();
   Status runSchedule();
   Status runSegment(uint32_t segment);
   Status runProfiled(uint32_t segment);
@@ -94,6 +97,7 @@ private:
   std::unique_ptr<device::Action> markBegin_; // of the step, for the profile
   double hostBegin_ = 0;
   bool hasRun_ = false;
+  bool usesOtherQueues_ = false;
   std::unique_ptr<device::Action> recordings_[Staging::kSets];
 };
 

@@ -81,7 +81,7 @@ def compare(bench, speeds, rounds):
         assert all(each == losses["nothing"] for each in losses.values()), "losses differ"
         for name, (_, predicted, used) in plans.items():
             lost, expected = measured[name] - measured["nothing"], predicted - kept[1]
-            ratio = lost / expected if name != "nothing" else float("nan")
+            ratio = lost / expected if expected > 0 else float("nan")
             print(f"{speed:5} {name:>12} {used / 2**20:6.1f} {measured[name] * 1e3:6.1f} ms {predicted * 1e3:6.1f} ms {lost * 1e3:5.1f} ms {expected * 1e3:6.1f} ms {ratio:6.2f}", flush=True)
             if name != "nothing":
                 apart.append(ratio)

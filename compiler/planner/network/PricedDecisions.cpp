@@ -14,8 +14,19 @@ static double secondsOf(const Costs &costs, const Decisions &decisions, const Op
     const OpChoice made = choiceOf(costs.model().ops[maker], decisions.ops[maker]);
     seconds += costs.copyBehind(made, op, choice);
   }
-  for (size_t i = 0; i < op.results.size(); ++i)
-    seconds += costs.away(op.results[i], choice.results[i]);
+  return seconds;
+}
+
+double copySecondsOf(const Costs &costs, const Decisions &decisions) {
+  const StepModel &model = costs.model();
+  double seconds = 0;
+  for (size_t i = 0; i < model.ops.size(); ++i) {
+    const OpChoice choice = choiceOf(model.ops[i], decisions.ops[i]);
+    for (size_t r = 0; r < choice.results.size(); ++r)
+      seconds += costs.away(model.ops[i].results[r], choice.results[r]);
+  }
+  for (size_t i = 0; i < model.arguments.size(); ++i)
+    seconds += costs.away(model.arguments[i].value, decisions.arguments[i].storage);
   return seconds;
 }
 
@@ -25,8 +36,8 @@ double secondsOf(Costs &costs, const Decisions &decisions) {
   for (size_t i = 0; i < model.ops.size(); ++i)
     seconds += secondsOf(costs, decisions, model.ops[i], choiceOf(model.ops[i], decisions.ops[i]));
   for (size_t i = 0; i < model.arguments.size(); ++i)
-    seconds += costs.replacement(model.arguments[i], decisions.arguments[i].storage) +
-               costs.away(model.arguments[i].value, decisions.arguments[i].storage);
+    seconds += costs.replacement(model.arguments[i], decisions.arguments[i].storage);
+  seconds += copySecondsOf(costs, decisions);
   for (const LayoutChange &change : layoutChanges(model, decisions))
     seconds +=
         static_cast<double>(change.times) * costs.reshard(change.value, change.from, change.to);

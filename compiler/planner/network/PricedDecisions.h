@@ -30,6 +30,9 @@ struct PricedDecisions : Decisions {
 // partitioning emits, and of the collectives that buckets join.
 double secondsOf(Costs &costs, const Decisions &decisions);
 
+// Those of copies between spaces.
+double copySecondsOf(const Costs &costs, const Decisions &decisions);
+
 // All memory that is taken by these choices, one per node of the network.
 std::vector<Holding> holdingsOf(const PlanProblem &problem, const std::vector<int> &choices);
 

@@ -4,14 +4,17 @@
 
 #include "runtime/artifact/Modules.h"
 #include "runtime/base/Float16.h"
+#include "runtime/device/cpu/CpuQueues.h"
 #include "runtime/device/cpu/KernelLibrary.h"
 #include "runtime/device/cpu/Parts.h"
 #include "runtime/memory/Arenas.h"
 #include "runtime/memory/FileSpace.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <omp.h>
+#include <thread>
 
 namespace cleave::device {
 
@@ -77,9 +80,38 @@ private:
   uint64_t bytes_;
 };
 
-class FileAction : public Action {
+// A copy between spaces: on the thread of its queue, and no faster than the link that it stands
+// for.
+class TransferAction : public Action {
 public:
-  explicit FileAction(std::function<Status()> call) : call_(std::move(call)) {}
+  TransferAction(CpuQueues &queues, uint32_t queue, std::function<Status()> copy,
+                 double leastSeconds)
+      : queues_(queues), queue_(queue), copy_(std::move(copy)), leastSeconds_(leastSeconds) {}
+  Status run() override {
+    if (queue_ == kComputeQueue)
+      return transfer();
+    queues_.push(queue_, [this] { return transfer(); });
+    return Status::ok();
+  }
+
+private:
+  Status transfer() const {
+    const auto end = std::chrono::steady_clock::now() + leastSeconds_;
+    CLEAVE_TRY(copy_());
+    std::this_thread::sleep_until(end);
+    return Status::ok();
+  }
+
+  CpuQueues &queues_;
+  uint32_t queue_;
+  std::function<Status()> copy_;
+  std::chrono::duration<double> leastSeconds_;
+};
+
+// An action that orders queues.
+class OrderAction : public Action {
+public:
+  explicit OrderAction(std::function<Status()> call) : call_(std::move(call)) {}
   Status run() override { return call_(); }
 
 private:
@@ -137,19 +169,16 @@ public:
     return std::shared_ptr<void>(file, file->begin());
   }
   Status write(void *to, const void *from, uint64_t bytes) override {
-    if (memory::FileSpace *file = fileOf(to))
-      return file->write(to, from, bytes);
-    std::memcpy(to, from, bytes);
-    return Status::ok();
+    CLEAVE_TRY(queues_.synchronize());
+    return copyNow(from, to, bytes);
   }
   Status read(const void *from, void *to, uint64_t bytes) override {
-    if (memory::FileSpace *file = fileOf(from))
-      return file->read(from, to, bytes);
     return write(to, from, bytes);
   }
 
-  // All queues are the thread that runs the actions.
-  void prepareFor(uint32_t) override {}
+  void prepareFor(uint32_t queue) override {
+    queue_ = queue == kTransferQueue ? kTransferQueue : kComputeQueue;
+  }
 
   Status loadKernels(const plan::Plan &plan) override {
     if (plan.device() != artifact::kCpu)
@@ -237,44 +266,54 @@ public:
     return Status::userError("the CPU cannot fill ", cleave::name(dtype), " with ", value);
   }
 
-  PreparedAction upload(const void *from, void *to, uint64_t bytes) override {
-    if (memory::FileSpace *file = fileOf(from))
-      return PreparedAction(std::make_unique<FileAction>(
-          [file, from, to, bytes] { return file->read(from, to, bytes); }));
-    return copy(from, to, bytes);
+  PreparedAction upload(const void *from, void *to, uint64_t bytes, double leastSeconds) override {
+    return PreparedAction(std::make_unique<TransferAction>(
+        queues_, queue_, [this, from, to, bytes] { return copyNow(from, to, bytes); },
+        leastSeconds));
   }
-  PreparedAction download(const void *from, void *to, uint64_t bytes) override {
-    if (memory::FileSpace *file = fileOf(to))
-      return PreparedAction(std::make_unique<FileAction>(
-          [file, from, to, bytes] { return file->write(to, from, bytes); }));
-    return copy(from, to, bytes);
+  PreparedAction download(const void *from, void *to, uint64_t bytes,
+                          double leastSeconds) override {
+    return upload(from, to, bytes, leastSeconds);
   }
 
   Status finishPreparing() override { return scratch_.allocate(); }
   uint64_t libraryBytes() const override { return scratch_.bytes(); }
 
-  // An action is complete when it returns: events order nothing.
-  Result<Event> createEvent(bool isTimed) override {
-    if (isTimed)
-      return Status::defect("a CPU's actions are timed by the caller's clock");
-    return Event(0);
+  Result<Event> createEvent(bool isTimed) override { return queues_.createEvent(isTimed); }
+  PreparedAction record(Event event) override {
+    return PreparedAction(std::make_unique<OrderAction>([this, event, queue = queue_] {
+      queues_.record(event, queue);
+      return Status::ok();
+    }));
   }
-  PreparedAction record(Event) override { return PreparedAction(std::make_unique<NoAction>()); }
   PreparedAction recordOutside(Event event) override { return record(event); }
-  PreparedAction wait(Event) override { return PreparedAction(std::make_unique<NoAction>()); }
-  Result<double> secondsBetween(Event, Event) override {
-    return Status::defect("a CPU has no timed events");
+  PreparedAction wait(Event event) override {
+    return PreparedAction(std::make_unique<OrderAction>(
+        [this, event, queue = queue_] { return queues_.wait(event, queue); }));
+  }
+  Result<double> secondsBetween(Event begin, Event end) override {
+    return queues_.secondsBetween(begin, end);
   }
   void *handleOf(uint32_t) override { return nullptr; }
-  Status synchronize() override { return Status::ok(); }
-  Status synchronize(uint32_t) override { return Status::ok(); }
-  Status await(Event) override { return Status::ok(); }
+  Status synchronize() override { return queues_.synchronize(); }
+  Status synchronize(uint32_t queue) override { return queues_.synchronize(queue); }
+  Status await(Event event) override { return queues_.wait(event, kComputeQueue); }
 
   bool canRecord() const override { return false; }
   Status beginRecording() override { return Status::defect("a CPU records no actions"); }
   PreparedAction endRecording() override { return Status::defect("a CPU records no actions"); }
 
 private:
+  // Between addresses of any spaces, at once.
+  Status copyNow(const void *from, void *to, uint64_t bytes) const {
+    if (memory::FileSpace *file = fileOf(to))
+      return file->write(to, from, bytes);
+    if (memory::FileSpace *file = fileOf(from))
+      return file->read(from, to, bytes);
+    std::memcpy(to, from, bytes);
+    return Status::ok();
+  }
+
   // The file of an address; null: it is one of memory.
   memory::FileSpace *fileOf(const void *address) const {
     auto at =
@@ -287,6 +326,8 @@ private:
   std::vector<std::shared_ptr<memory::FileSpace>> files_;
   KernelLibrary kernels_;
   Scratch scratch_;
+  uint32_t queue_ = kComputeQueue; // of the actions that are prepared
+  CpuQueues queues_;               // destroyed first: its work uses the rest
 };
 
 } // namespace

@@ -198,10 +198,10 @@ public:
     return PreparedAction(std::make_unique<FillAction>(*context_, to, byteSize(dtype), count,
                                                        patternOf(dtype, value)));
   }
-  PreparedAction upload(const void *from, void *to, uint64_t bytes) override {
+  PreparedAction upload(const void *from, void *to, uint64_t bytes, double) override {
     return copy(from, to, bytes);
   }
-  PreparedAction download(const void *from, void *to, uint64_t bytes) override {
+  PreparedAction download(const void *from, void *to, uint64_t bytes, double) override {
     return copy(from, to, bytes);
   }
 

@@ -81,7 +81,7 @@ public:
   Status read(const void *from, void *to, uint64_t bytes) override {
     return cpu_->read(from, to, bytes);
   }
-  void prepareFor(uint32_t queue) override { cpu_->prepareFor(queue); }
+  void prepareFor(uint32_t) override {} // all queues are the thread that calls
   device::PreparedAction matmul(const plan::Matmul &matmul,
                                 const device::MatmulOperands &operands) override {
     return cpu_->matmul(matmul, operands);
@@ -109,10 +109,10 @@ public:
   device::PreparedAction fill(void *to, DType dtype, int64_t count, double value) override {
     return cpu_->fill(to, dtype, count, value);
   }
-  device::PreparedAction upload(const void *from, void *to, uint64_t bytes) override {
+  device::PreparedAction upload(const void *from, void *to, uint64_t bytes, double) override {
     return cpu_->upload(from, to, bytes);
   }
-  device::PreparedAction download(const void *from, void *to, uint64_t bytes) override {
+  device::PreparedAction download(const void *from, void *to, uint64_t bytes, double) override {
     return cpu_->download(from, to, bytes);
   }
   Status finishPreparing() override { return cpu_->finishPreparing(); }

@@ -90,10 +90,10 @@ device::PreparedAction FakeDevice::transfer(const void *from, bool fromDevice, v
 device::PreparedAction FakeDevice::copy(const void *from, void *to, uint64_t bytes) {
   return transfer(from, true, to, true, bytes);
 }
-device::PreparedAction FakeDevice::upload(const void *from, void *to, uint64_t bytes) {
+device::PreparedAction FakeDevice::upload(const void *from, void *to, uint64_t bytes, double) {
   return transfer(from, false, to, true, bytes);
 }
-device::PreparedAction FakeDevice::download(const void *from, void *to, uint64_t bytes) {
+device::PreparedAction FakeDevice::download(const void *from, void *to, uint64_t bytes, double) {
   return transfer(from, true, to, false, bytes);
 }
 

@@ -38,8 +38,8 @@ public:
 
   void prepareFor(uint32_t queue) override { queue_ = queue; }
   device::PreparedAction copy(const void *from, void *to, uint64_t bytes) override;
-  device::PreparedAction upload(const void *from, void *to, uint64_t bytes) override;
-  device::PreparedAction download(const void *from, void *to, uint64_t bytes) override;
+  device::PreparedAction upload(const void *from, void *to, uint64_t bytes, double) override;
+  device::PreparedAction download(const void *from, void *to, uint64_t bytes, double) override;
   void *handleOf(uint32_t queue) override { return &queues_[queue]; }
   Status synchronize() override;
   Status synchronize(uint32_t queue) override;

@@ -8,6 +8,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <fstream>
+#include <regex>
+
 using namespace cleave;
 using namespace mlir;
 
@@ -21,12 +24,12 @@ struct Copied {
   program::ProgramOp op;
   llvm::DenseMap<Value, Value> copyOf;
 
-  explicit Copied(const std::string &text) {
+  explicit Copied(const std::string &text, double longPause = schedule::kLongPause) {
     context.loadDialect<program::ProgramDialect>();
     module = parseSourceString<ModuleOp>(text, &context);
     REQUIRE(module);
     op = *module->getOps<program::ProgramOp>().begin();
-    copyOf = schedule::copyAway(op);
+    copyOf = schedule::copyAway(op, longPause);
     schedule::setLifetimes(op);
   }
 
@@ -134,4 +137,44 @@ TEST_CASE("what lives elsewhere has a copy per use, which goes back if it is wri
           program.buffer("host:w", 0).getResult());
   }
   CHECK(program.buffer("host:w", 0).getRole() == Role::Parameter);
+}
+
+// The moves of a sweep forward and back over `chunks` parts of a model that live in host memory, of
+// which `resident` have place in device memory: each sweep reads and writes all. If `recomputes`,
+// the way back reads each part once more before.
+static size_t movesOf(int chunks, int resident, bool recomputes) {
+  std::string buffers, forward, backward;
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const std::string name = "w" + std::to_string(chunk);
+    const std::string access = "program.copy %" + name + " to %" + name + "\n";
+    buffers += bufferText(name, "parameter", 64, kInHost);
+    forward += access;
+    backward.insert(0, recomputes ? access + access : access);
+  }
+  // Between the two sweeps' accesses of a part, instructions access four times its bytes per later
+  // part, and six times if the way back reads twice.
+  const double pause = (recomputes ? 6 : 4) * (resident - .5);
+  Copied program("program.program schedule [0, 0] {\n" + buffers + "program.segment \"step\" {\n" +
+                     forward + backward + "}\n}",
+                 pause);
+  return program.instructions().size() - size_t(chunks) * (recomputes ? 3 : 2);
+}
+
+TEST_CASE("a sweep forward and back moves no more than the published fewest moves of chunks") {
+  std::ifstream file(CLEAVE_SOURCE "/../shared/facts/elixir_moves.txt");
+  if (!file)
+    WARN("skipped: ../shared/facts/elixir_moves.txt is not there");
+  const std::regex row("(fwd-bwd|fwd-recompute-bwd) K=(\\d+) n_blocks=(\\d+) -> (\\d+)");
+  size_t rows = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::smatch found;
+    if (!std::regex_match(line, found, row))
+      continue;
+    ++rows;
+    INFO(line);
+    CHECK(movesOf(std::stoi(found[2]), std::stoi(found[3]), found[1] != "fwd-bwd") ==
+          size_t(std::stoi(found[4])));
+  }
+  CHECK((!file.is_open() || rows == 23));
+  CHECK(movesOf(6, 2, false) == 4 * 6 - 2 * 2); // the formula behind them
 }

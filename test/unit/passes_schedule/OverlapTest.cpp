@@ -36,6 +36,10 @@ QueuedInstruction transfer(std::vector<ByteAccess> accesses) {
   return {kCommunicationQueue, std::move(accesses)};
 }
 
+QueuedInstruction copyBetweenSpaces(std::vector<ByteAccess> accesses) {
+  return {kTransferQueue, std::move(accesses), 0};
+}
+
 bool mustStayInOrder(const QueuedInstruction &a, const QueuedInstruction &b) {
   for (const ByteAccess &x : a.accesses)
     for (const ByteAccess &y : b.accesses)
@@ -131,6 +135,38 @@ TEST_CASE("an update waits for its reduction behind the computation that follows
   CHECK(order == Order{0, 1, 3, 2, 4});
   CHECK(secondsOf(timed) == Approx(9e-3));
   CHECK(secondsOf(reordered(timed, order)) == Approx(7e-3));
+}
+
+TEST_CASE("a copy to another space is in flight while computation runs, as far as memory permits") {
+  // A value, its copy to another space, three layers, the copy back, and its reader.
+  auto programWith = [](int64_t atTheEnd) { // bytes
+    return programOf({{compute({writes(0)}), 1e-3},
+                      {copyBetweenSpaces({reads(0), writes(1)}), 3e-3},
+                      {compute({writes(2)}), 2e-3},
+                      {compute({reads(2), writes(3)}), 2e-3},
+                      {compute({reads(3), writes(4)}), 2e-3},
+                      {copyBetweenSpaces({reads(1), writes(5)}), 1e-3},
+                      {compute({reads(4), reads(5), writes(6)}), 1e-3}},
+                     {4, 0, 1, 1, 1, 1, atTheEnd});
+  };
+  const TimedProgram timed = programWith(5);
+  CHECK(peakOf(timed) == 7);
+  const TimedProgram moved = reordered(timed, overlapOrder(timed, 12));
+  CHECK(secondsOf(moved) < secondsOf(timed) - .9e-3); // the copy back runs early
+  auto flightsOf = [](const TimedProgram &program) {
+    std::vector<int64_t> flights;
+    for (const QueuedInstruction &instruction : program.program.segments[0])
+      flights.push_back(instruction.flight);
+    return flights;
+  };
+  const std::vector<int64_t> none = {-1, 0, -1, -1, -1, 0, -1};
+  CHECK(flightsOf(timed) == none);
+  // The copy ends while the second layer computes, and the third begins after it.
+  CHECK(flightsOf(withFlights(timed, 7)) == std::vector<int64_t>{-1, 2, -1, -1, -1, 0, -1});
+  CHECK(peakOf(withFlights(timed, 7)) == 7);
+  // Without that peak, no byte is left for the value beside two others.
+  CHECK(flightsOf(withFlights(programWith(3), 5)) ==
+        std::vector<int64_t>{-1, 1, -1, -1, -1, 0, -1});
 }
 
 TEST_CASE("random programs keep their order where it counts, take no more bytes and no more time") {

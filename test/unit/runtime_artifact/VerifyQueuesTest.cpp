@@ -33,7 +33,7 @@ TEST_CASE("queues: instructions that access common bytes are ordered by waits") 
                                      Contains("load input 'x'), which writes the same bytes"));
   }
   SECTION("a wait that others imply may be left out") {
-    instruction(plan, Report).set_queue(2);
+    instruction(plan, Report).set_queue(3);
     instruction(plan, Report).add_waits(Reduce);
     CHECK(brokenRule(plan) == "");
   }
@@ -48,6 +48,10 @@ TEST_CASE("queues: instructions that access common bytes are ordered by waits") 
   SECTION("a queue that does not exist") {
     instruction(plan, Report).set_queue(5);
     CHECK_THAT(brokenRule(plan), Contains("it is in queue 5, expected one below 5"));
+  }
+  SECTION("on CPUs, something else than a copy between spaces in the queue of these copies") {
+    instruction(plan, Report).set_queue(2), instruction(plan, Report).add_waits(Reduce);
+    CHECK_THAT(brokenRule(plan), Contains("it is in queue 2, in which CPUs only copy between"));
   }
   SECTION("collectives in two queues") {
     instruction(plan, Barrier).set_queue(0);
@@ -95,7 +99,7 @@ TEST_CASE("queues: a run is ordered with the runs before") {
   SECTION("a run that overtakes the run before") {
     plan.mutable_programs(0)->add_schedule()->set_slot(1);
     CHECK(brokenRule(plan) == "");
-    instruction(plan, Report).set_queue(2), instruction(plan, Report).add_waits(Reduce);
+    instruction(plan, Report).set_queue(3), instruction(plan, Report).add_waits(Reduce);
     CHECK_THAT(brokenRule(plan),
                Contains("instruction 1 (matmul 'product'): it accesses 'y' without a wait for") &&
                    Contains("(metric 'loss'), which reads the same bytes"));
@@ -105,7 +109,7 @@ TEST_CASE("queues: a run is ordered with the runs before") {
   SECTION("a segment that overtakes the one before") {
     plan::Program &program = *plan.mutable_programs(0);
     plan::Instruction &fill = *program.add_segments()->add_instructions();
-    fill.mutable_fill()->set_buffer(Z), fill.set_queue(2);
+    fill.mutable_fill()->set_buffer(Z), fill.set_queue(3);
     for (plan::Buffer &each : *program.mutable_buffers())
       if (each.last() == Report)
         each.set_last(Report + 1);
@@ -121,7 +125,7 @@ TEST_CASE("queues: a run is ordered with the runs before") {
     const uint32_t before = Report + 1, after = Report + 2;
     program.add_segments()->add_instructions()->mutable_fill()->set_buffer(Loss);
     plan::Instruction &fill = *program.add_segments()->add_instructions();
-    fill.mutable_fill()->set_buffer(Z), fill.set_queue(2), fill.add_waits(before);
+    fill.mutable_fill()->set_buffer(Z), fill.set_queue(3), fill.add_waits(before);
     for (plan::Buffer &each : *program.mutable_buffers())
       if (each.last() == Report)
         each.set_last(after);
