@@ -126,11 +126,9 @@ private:
   }
 
   // Uses other spaces for values that do not fit. The layouts are the best ones without a limit,
-  // and those for multiples of the budget. No plan without a limit is faster than the bound, and
-  // copies only add to its time.
-  //
-  // Copies run beside computation, so that a step takes the longer of both. Plans are searched for
-  // rising shares of the copies' seconds, until computation takes longer. The fastest one wins.
+  // and those for multiples of the budget. Copies run beside computation, and a step takes the
+  // longer of both: plans are searched for rising shares of the copies' seconds, until computation
+  // takes longer. No plan without a limit is faster than the bound, which no copies lower.
   Result<Decided> useSpaces(const planner::Fates &kept) {
     planner::PlannerOptions unlimited = options_;
     unlimited.budget = planner::Budget::unlimited();
@@ -460,7 +458,8 @@ private:
   // times.
   Status searchFates(planner::Costs &costs, const planner::PricedDecisions &plan, bool isAround,
                      int repetitions = 1) {
-    int64_t target = budget_, fitting = 0;
+    // With other spaces, a little less than the budget costs next to nothing, and fits at once.
+    int64_t target = options_.spaces.any() ? budget_ - budget_ / kFine : budget_, fitting = 0;
     std::optional<int64_t> tooLarge;
     auto isClosed = [&] { return tooLarge && *tooLarge - fitting <= budget_ / kFine; };
     for (int round = 0; round < kRounds && !isClosed(); ++round) {
@@ -477,17 +476,21 @@ private:
       else
         tooLarge = std::min(tooLarge.value_or(target), target);
       const bool isClose = best_ && best_->plan.gap < kCloseGap;
-      if (slack >= 0 ? slack < budget_ / (isClose ? kCoarse : kFine) : !chosen->isFitting)
+      if (slack >= 0 ? slack < budget_ / (isClose || options_.spaces.any() ? kCoarse : kFine)
+                     : !chosen->isFitting)
         break;
       target = (slack < 0 ? std::min(target, chosen->peakBytes) : target) + slack;
       if (tooLarge && (target <= fitting || target >= *tooLarge))
         target = fitting + (*tooLarge - fitting) / 2;
     }
-    return fitting > 0 ? tryLess(costs, plan, isAround, repetitions, fitting) : Status::ok();
+    return fitting > 0 && !options_.spaces.any()
+               ? tryLess(costs, plan, isAround, repetitions, fitting)
+               : Status::ok();
   }
 
   // The network of fates does not know all that a repetition costs. So fates for less memory may
   // lead to a faster plan than those for `target`: they are tried as long as the network says so.
+  // With other spaces, copies for less memory run beside computation as well.
   Status tryLess(planner::Costs &costs, const planner::PricedDecisions &plan, bool isAround,
                  int repetitions, int64_t target) {
     for (int round = 0; round < kLessRounds && best_ && target > budget_ / kLess; ++round) {
