@@ -53,6 +53,21 @@ TEST_CASE("a convolution has the published multiply-accumulates") {
   CHECK(number(profileOf(b.finish(), options).total.forwardMacs) == 29040000000);
 }
 
+// Of a training step, three times the products of its forward pass: causal attention half, the head
+// counted, the gather of embeddings not. Published to four digits for sequences of 8192 tokens.
+TEST_CASE("Llama 3 has the published FLOPs per token") {
+  static constexpr int64_t kTokens = 8192;
+  auto billionsPerToken = [](const std::string &name) {
+    driver::CompileOptions options;
+    options.symbols = {{"batch", 1}, {"seq", kTokens}};
+    const Profile profile = profileOf(zooModel(name), options);
+    return 3e-9 * double(number(profile.total.forwardFlops)) / kTokens;
+  };
+  CHECK(billionsPerToken("llama3-8b") == Approx(51.5).epsilon(.01));
+  CHECK(billionsPerToken("llama3-70b") == Approx(449.2).epsilon(.01));
+  CHECK(billionsPerToken("llama3-405b") == Approx(2524).epsilon(.01));
+}
+
 // -- the table of ViT-B/16 ------------------------------------------------------------------------
 
 struct Published {
