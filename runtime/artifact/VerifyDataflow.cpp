@@ -6,6 +6,10 @@
 #include "runtime/artifact/ByteRanges.h"
 #include "runtime/artifact/VerifyRules.h"
 
+#include <optional>
+#include <utility>
+#include <vector>
+
 namespace cleave::artifact {
 namespace {
 
@@ -15,7 +19,8 @@ class DataflowCheck {
 public:
   explicit DataflowCheck(const ProgramView &view)
       : view_(view), isEvaluation_(view.program.kind() == plan::Program::EVALUATION),
-        holds_(view.program.buffers_size()), clobberedBy_(view.program.buffers_size(), kNoBuffer) {
+        holds_(view.program.buffers_size()), first_(view.program.buffers_size()),
+        clobberedBy_(view.program.buffers_size(), kNoBuffer) {
     for (int i = 0; i < view.program.buffers_size(); ++i) {
       holds_[i] = isPersistent(view.program.buffers(i));
       if (holds_[i]) // disjoint, by the placement rule
@@ -45,7 +50,7 @@ private:
   Status visit(int segment, int index) {
     const std::vector<Access> &accesses = accesses_[segment][index];
     for (const Access &access : accesses)
-      if (access.reads && !holds_[access.buffer] &&
+      if (mayRead(access, {segment, index}) && !holds_[access.buffer] &&
           view_.program.buffers(int(access.buffer)).bytes() > 0)
         return unreadable(access.buffer);
     for (const Access &access : accesses) {
@@ -56,6 +61,15 @@ private:
         write(access.buffer);
     }
     return Status::ok();
+  }
+
+  // A kernel may read what it writes, unless the values of the buffer begin with it: it is the
+  // instruction that accesses the buffer first.
+  bool mayRead(const Access &access, std::pair<int, int> now) {
+    auto &first = first_[access.buffer];
+    if (!first)
+      first = now;
+    return access.reads || (access.writes && *first != now);
   }
 
   Status unreadable(uint32_t buffer) const {
@@ -78,6 +92,8 @@ private:
   bool isEvaluation_;
   std::vector<std::vector<std::vector<Access>>> accesses_; // by segment and instruction
   std::vector<bool> holds_;                                // by buffer: its bytes are its value
+  // By buffer: the segment and instruction that accesses it first.
+  std::vector<std::optional<std::pair<int, int>>> first_;
   ByteRanges owners_;                // by range: the buffer whose value its bytes are
   std::vector<int64_t> clobberedBy_; // by buffer: the buffer that took its bytes, or kNoBuffer
 };

@@ -1,4 +1,4 @@
-"""Mutants of the plans of three models on one and two ranks, with kernels that check every access."""
+"""Mutants of the plans of three models on one to four ranks, some with values in host memory or files, with kernels that check every access."""
 
 import argparse
 import os
@@ -9,11 +9,14 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 BIN = pathlib.Path(os.environ.get("CLEAVE_BIN", ROOT / "build/bin"))
+EVERYTHING = "offload:states,offload:parameters,offload:activations"
 # Name, model, data, options of cleave-compile.
 PLANS = [
     ("mlp.2", "mlp.dynamo.onnx", "mlp.npz", ["--ranks", "2", "--pin", "zero3", "--accumulate", "2"]),
     ("gpt.2", "gpt.dynamo.onnx", "gpt.npz", ["--ranks", "2", "--pin", "megatron"]),
     ("gpt.4", "gpt.dynamo.onnx", "gpt.npz", ["--ranks", "4", "--mesh", "dp=2,tp=2"]),
+    ("mlp.host", "mlp.dynamo.onnx", "mlp.npz", ["--pin", EVERYTHING, "--host-memory", "1GiB", "--accumulate", "2"]),
+    ("gpt.file", "gpt.dynamo.onnx", "gpt.npz", ["--ranks", "2", "--pin", f"zero3,{EVERYTHING}", "--file-memory", "1GiB"]),
     ("resnet.1", "resnet.dynamo.onnx", "image.npz", ["--optimizer", "sgd:lr=0.1,momentum=0.9"]),
 ]
 

@@ -28,7 +28,7 @@ TEST_CASE("queues: instructions that access common bytes are ordered by waits") 
                                      Contains("all-reduce 'sum'), which reads the same bytes"));
   }
   SECTION("another queue than that of the predecessor") {
-    instruction(plan, Multiply).set_queue(2);
+    instruction(plan, Multiply).set_queue(3);
     CHECK_THAT(brokenRule(plan), Contains("it accesses 'x' without a wait for") &&
                                      Contains("load input 'x'), which writes the same bytes"));
   }
