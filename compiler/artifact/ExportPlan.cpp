@@ -306,6 +306,7 @@ private:
     out.set_fill(attention.getFill().convertToDouble());
     out.set_causal(attention.getCausal());
     out.set_safe(attention.getSafe());
+    out.set_mirrored(attention.getMirrored());
     if (Value seed = attention.getSeed()) {
       out.add_seed(number(seed));
       out.set_drop_rate(attention.getDropRate()->convertToDouble());
@@ -350,6 +351,7 @@ private:
       out.add_axes(static_cast<uint32_t>(axis));
     for (int64_t axis : collective.getToAxes().value_or(ArrayRef<int64_t>()))
       out.add_to_axes(axis);
+    out.set_reversed(collective.getReversed());
     out.set_reduce(static_cast<plan::Reduce>(collective.getReduce()));
     for (Value buffer : collective.getSend())
       out.add_send(number(buffer));

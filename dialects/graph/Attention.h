@@ -64,6 +64,11 @@ private:
 // even where the library can.
 inline constexpr llvm::StringLiteral kDirectAttention = "graph.direct_attention";
 
+// A unit attribute of an attention, or of its gradient, on a block of rows: the rank computes as
+// many rows at the mirrored place of the scores in another op, so that both together have half of
+// their scores to compute on every rank.
+inline constexpr llvm::StringLiteral kMirrored = "graph.mirrored";
+
 // Whether `op` is a causal attention, or the gradient of one.
 bool isCausalAttention(mlir::Operation *op);
 

@@ -103,9 +103,10 @@ FactorRule AttentionGradOp::getFactorRule() {
       std::move(results));
 }
 
-// The number of scores times `flops` of each. A causal mask leaves half of the scores to compute;
-// of a block of rows, as many as in the last block: q (2 k - q) / 2 of q queries and k keys, where
-// there are fewer queries, and k (2 q - k) / 2 where there are fewer keys.
+// The number of scores times `flops` of each. A causal mask leaves half of the scores to compute,
+// also on average of two mirrored blocks of rows; of one block, as many as in the last one:
+// q (2 k - q) / 2 of q queries and k keys, where there are fewer queries, and k (2 q - k) / 2 where
+// there are fewer keys.
 static Polynomial flopsOf(const AttentionScores &scores, Polynomial flops) {
   const Shape shape = scores.shape();
   for (const Polynomial &dim : shape)
@@ -114,7 +115,8 @@ static Polynomial flopsOf(const AttentionScores &scores, Polynomial flops) {
     return flops;
   const std::optional<int64_t> queries = shape[shape.size() - 2].constant(),
                                keys = shape.back().constant();
-  if (!scores.offsets.empty() && queries && keys && *queries > 0 && *keys > 0) {
+  const bool isOneBlock = !scores.offsets.empty() && !scores.op->hasAttr(kMirrored);
+  if (isOneBlock && queries && keys && *queries > 0 && *keys > 0) {
     const int64_t larger = std::max(*queries, *keys), smaller = std::min(*queries, *keys);
     return (flops.dividedBy(larger).value_or(flops) * Polynomial(2 * larger - smaller))
         .dividedBy(2)

@@ -118,8 +118,11 @@ static std::vector<Tensor> evaluateOnRank(mlir::Operation *op, int64_t ranks, in
 
 RankTensors evaluateCollective(mlir::Operation *op, const Mesh &mesh, const RankTensors &operands) {
   std::vector<int> axes = *toAxes(axesOf(op), mesh), sources = axes;
-  if (auto permute = llvm::dyn_cast<PermuteOp>(op))
+  bool isReversed = false;
+  if (auto permute = llvm::dyn_cast<PermuteOp>(op)) {
     sources = *toAxes(permute.getToAxes(), mesh);
+    isReversed = permute.getReversed();
+  }
   RankTensors results(mesh.ranks());
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     std::vector<int64_t> group = mesh.group(rank, axes);
@@ -129,8 +132,9 @@ RankTensors evaluateCollective(mlir::Operation *op, const Mesh &mesh, const Rank
         tensors.push_back(&operands[member][i]);
       return tensors;
     };
-    results[rank] = evaluateOnRank(op, mesh.ranksAlong(axes), mesh.indexAlong(rank, axes),
-                                   mesh.indexAlong(rank, sources), operand);
+    const int64_t ranks = mesh.ranksAlong(axes), source = mesh.indexAlong(rank, sources);
+    results[rank] = evaluateOnRank(op, ranks, mesh.indexAlong(rank, axes),
+                                   isReversed ? ranks - 1 - source : source, operand);
   }
   return results;
 }

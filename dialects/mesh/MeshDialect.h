@@ -44,6 +44,9 @@ inline constexpr llvm::StringLiteral kStaysGathered = "mesh.stays_gathered";
 inline constexpr llvm::StringLiteral kCopies = "mesh.copies";
 // DenseI64ArrayAttr, on an op of the step: per result the bucket of its reduction, or -1.
 inline constexpr llvm::StringLiteral kBuckets = "mesh.buckets";
+// UnitAttr, on an op of the step: rows are exchanged with the mirrored rank
+// (compiler/planner/choices/Zigzag.h).
+inline constexpr llvm::StringLiteral kZigzag = "mesh.zigzag";
 // IntegerAttr, on an all_reduce: the bucket that it is a member of.
 inline constexpr llvm::StringLiteral kBucket = "mesh.bucket";
 // TypeAttr, on an argument or result of a partitioned step: the type of the logical tensor.

@@ -201,16 +201,18 @@ def Mesh_PermuteOp : Mesh_Op<"permute", [SameOperandsAndResultType]> {
   let summary = "Exchange of whole blocks between the ranks of a group";
   let description = Mesh_Text<
     "`result` is `operand` of the rank whose position along `axes` is the position of this rank "
-    "along `toAxes`.",
+    "along `toAxes`; with `reversed`, that position counted from the last rank of the group.",
     Mesh_C1 #
     "    (C11) `toAxes` holds the axes of `axes`, in any order.\n"
     "    (C8) `result` has the type of `operand`.\n",
     "%x: tensor<2x8xf32>",
     "mesh.permute %x over {dp, tp} to {tp, dp} : tensor<2x8xf32>", "tensor<2x8xf32>">.text;
-  let arguments = (ins Mesh_Tensor:$operand, ArrayAttr:$axes, ArrayAttr:$toAxes);
+  let arguments = (ins Mesh_Tensor:$operand, ArrayAttr:$axes, ArrayAttr:$toAxes,
+                       UnitAttr:$reversed);
   let results = (outs Mesh_Tensor:$result);
   let assemblyFormat = [{
-    $operand `over` custom<Axes>($axes) `to` custom<Axes>($toAxes) attr-dict `:` type($operand)
+    $operand `over` custom<Axes>($axes) `to` custom<Axes>($toAxes) (`reversed` $reversed^)? attr-dict
+    `:` type($operand)
   }];
 }
 

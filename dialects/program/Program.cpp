@@ -328,6 +328,9 @@ LogicalResult CollectiveOp::verify() {
     return emitOpError() << "is of kind " << StringRef(name(getKind())) << " and has "
                          << (getToAxes() ? "axes to permute to, expected none"
                                          : "no axes to permute to, expected them");
+  if (getReversed() && !getToAxes()) // C3
+    return emitOpError() << "is of kind " << StringRef(name(getKind()))
+                         << " and reversed, which only a permute can be";
   ArrayRef<int64_t> axes = getAxes(), to = getToAxes().value_or(axes);
   if (!std::is_permutation(axes.begin(), axes.end(), to.begin(), to.end()))
     return emitOpError("permutes from positions along [")

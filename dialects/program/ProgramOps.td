@@ -290,7 +290,8 @@ def Program_AttentionOp : Program_Instruction<"attention",
     "order; they have one stride per batch dim, one of the heads (of the groups for key, value and "
     "their gradients), and one per row and column; `lse` has no columns, and a stride of 0 repeats "
     "elements of `bias` and `mask`. `queries`, `keys`, `width` and `depth` are the sizes of the "
-    "matrices. `seed` and `offsets` are i64 scalars; `scratch` has attentionScratchBytes(…) bytes; "
+    "matrices. With `mirrored`, another instruction computes the rows at the mirrored place. `seed` "
+    "and `offsets` are i64 scalars; `scratch` has attentionScratchBytes(…) bytes; "
     "`workspace` is memory for the library's algorithm.",
     "program.attention %a, %a, %a, %b, %c views [#program.view<0 at 0 by [16, 4, 1]>,\n"
     "          #program.view<1 at 0 by [16, 4, 1]>, #program.view<2 at 0 by [16, 4, 1]>,\n"
@@ -315,7 +316,7 @@ def Program_AttentionOp : Program_Instruction<"attention",
                        TypedArrayAttrBase<Program_ViewAttr, "views">:$views,
                        DenseI64ArrayAttr:$batch, I64Attr:$heads, I64Attr:$groups, I64Attr:$queries,
                        I64Attr:$keys, I64Attr:$width, I64Attr:$depth, F64Attr:$scale,
-                       F64Attr:$fill, UnitAttr:$causal, UnitAttr:$safe,
+                       F64Attr:$fill, UnitAttr:$causal, UnitAttr:$safe, UnitAttr:$mirrored,
                        OptionalAttr<F64Attr>:$drop_rate,
                        OptionalAttr<DenseI64ArrayAttr>:$offset_dims,
                        OptionalAttr<DenseI64ArrayAttr>:$whole);
@@ -343,18 +344,21 @@ def Program_CollectiveOp : Program_Instruction<"collective",
     "axes, the first axis major. Each pair send[i], recv[i] is one tensor; all pairs are exchanged "
     "together. all_reduce and reduce_scatter compute the sum (`reduce` = 0), maximum (1) or "
     "minimum (2). In a permute, the buffers of the rank whose position along `axes` is the position "
-    "of this rank along `toAxes` arrive.",
+    "of this rank along `toAxes` arrive; with `reversed`, that position counted from the last rank.",
     "program.collective all_reduce over [0] reduce 0 (%a, %b) to (%a, %b)",
     "    (C2) `send` and `recv` have the same number of buffers.\n"
-    "    (C3) A permute has `toAxes`, the axes of `axes` in any order; others have none.\n",
+    "    (C3) A permute has `toAxes`, the axes of `axes` in any order; others have none, and are "
+    "not `reversed`.\n",
     [AttrSizedOperandSegments, Program_Communicates]> {
   let summary = "Collective on buffers";
   let arguments = (ins Program_CollectiveKindAttr:$kind, DenseI64ArrayAttr:$axes,
-                       OptionalAttr<DenseI64ArrayAttr>:$toAxes, I64Attr:$reduce,
+                       OptionalAttr<DenseI64ArrayAttr>:$toAxes, UnitAttr:$reversed,
+                       I64Attr:$reduce,
                        Program_Reads<Variadic<Program_BufferType>>:$send,
                        Program_Writes<Variadic<Program_BufferType>>:$recv);
   let assemblyFormat = [{
-    $kind `over` $axes (`to` $toAxes^)? `reduce` $reduce `(` $send `)` `to` `(` $recv `)` attr-dict
+    $kind `over` $axes (`to` $toAxes^)? (`reversed` $reversed^)? `reduce` $reduce `(` $send `)` `to`
+    `(` $recv `)` attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -89,8 +89,9 @@ void add(ProgramBuilder &program, const graph::AttentionScores &scores, const At
       b.getDenseI64ArrayAttr(sizes.batch), number(sizes.heads), number(sizes.groups),
       number(sizes.queries), number(sizes.keys), number(sizes.width), number(sizes.depth),
       b.getF64FloatAttr(scores.scale), b.getF64FloatAttr(scores.fillValue()), flag(scores.causal),
-      flag(isSafe), seed ? b.getF64FloatAttr(scores.dropRate()) : FloatAttr(),
-      list(scores.offsetDims), list(scores.whole));
+      flag(isSafe), flag(scores.op->hasAttr(graph::kMirrored)),
+      seed ? b.getF64FloatAttr(scores.dropRate()) : FloatAttr(), list(scores.offsetDims),
+      list(scores.whole));
 }
 
 } // namespace

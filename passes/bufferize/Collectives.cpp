@@ -12,7 +12,8 @@ int64_t StepLowering::ranksAlong(ArrayAttr axes) const {
 }
 
 void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int64_t reduce,
-                              ArrayRef<Value> send, ArrayRef<Value> recv, ArrayAttr toAxes) {
+                              ArrayRef<Value> send, ArrayRef<Value> recv, ArrayAttr toAxes,
+                              UnitAttr reversed) {
   SmallVector<Value> sent, received; // buffers without elements are not transferred
   for (auto [from, to] : llvm::zip_equal(send, recv))
     if (ProgramBuilder::elementsOf(from) > 0) {
@@ -28,7 +29,7 @@ void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int6
   };
   program_.add<program::CollectiveOp>(program::CollectiveKindAttr::get(b.getContext(), kind),
                                       numbers(axes), toAxes ? numbers(toAxes) : DenseI64ArrayAttr(),
-                                      b.getI64IntegerAttr(reduce), sent, received);
+                                      reversed, b.getI64IntegerAttr(reduce), sent, received);
 }
 
 static cost::Blocks blocksOf(ArrayRef<int64_t> shape, int64_t dim, int64_t ranks, int64_t block) {
@@ -163,7 +164,7 @@ void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
 void StepLowering::lowerPermute(mesh::PermuteOp op) {
   View from = wholeViewOf(op.getOperand()), result = wholeResult(op.getResult());
   collective(program::CollectiveKind::Permute, op.getAxes(), 0, from.buffer, result.buffer,
-             op.getToAxes());
+             op.getToAxes(), op.getReversedAttr());
   finishWhole(op.getResult(), result);
 }
 

@@ -173,7 +173,7 @@ private:
               const View &whole);
   void collective(program::CollectiveKind kind, mlir::ArrayAttr axes, int64_t reduce,
                   llvm::ArrayRef<mlir::Value> send, llvm::ArrayRef<mlir::Value> recv,
-                  mlir::ArrayAttr toAxes = {});
+                  mlir::ArrayAttr toAxes = {}, mlir::UnitAttr reversed = {});
   int64_t ranksAlong(mlir::ArrayAttr axes) const;
 
   // The view of a value; constants with all elements equal get a buffer on first use.

@@ -71,6 +71,8 @@ void annotate(func::FuncOp step, const planner::Decisions &plan) {
   for (auto [op, decision] : llvm::zip(graph::opsOf(step), plan.ops)) {
     mesh::Strategy strategy{decision.factors, decision.partial, decision.results};
     op->setAttr(mesh::kStrategy, mesh::toAttribute(strategy, plan.mesh, context));
+    if (decision.isZigzag)
+      op->setAttr(mesh::kZigzag, UnitAttr::get(context));
     annotateResults(op, decision, ArrayRef(copies).slice(value, op->getNumResults()));
     value += op->getNumResults();
   }
@@ -235,6 +237,7 @@ private:
       if (i >= op->getNumResults() ||
           layout.dims.size() != static_cast<size_t>(graph::rankOf(op->getResult(i))))
         return op->emitOpError("has a strategy with layouts that do not fit its results");
+    decision.isZigzag = op->hasAttr(mesh::kZigzag);
     result_.ops.push_back(std::move(decision));
     return success();
   }

@@ -58,7 +58,8 @@ public:
   void permute(const cost::ReshardStep &step) {
     layout_ = step.result;
     block_ =
-        mesh::PermuteOp::create(b_, loc(), type(), block_, names(step.axes), names(step.toAxes));
+        mesh::PermuteOp::create(b_, loc(), type(), block_, names(step.axes), names(step.toAxes),
+                                /*reversed=*/false);
   }
 
   void apply(const cost::ReshardStep &step) {

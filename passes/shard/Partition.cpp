@@ -12,6 +12,7 @@
 #include "passes/shard/GroupPartition.h"
 #include "passes/shard/LayoutChange.h"
 #include "passes/shard/Masking.h"
+#include "passes/shard/Zigzag.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -94,13 +95,13 @@ private:
     const planner::Op &plain = model_.ops[index];
     const planner::OpDecision &decision = plan_.ops[index];
     const planner::OpChoice choice = planner::choiceOf(plain, decision);
-    for (StringRef attribute : {mesh::kStrategy, mesh::kCopies, mesh::kBuckets})
+    for (StringRef attribute : {mesh::kStrategy, mesh::kCopies, mesh::kBuckets, mesh::kZigzag})
       op->removeAttr(attribute);
     SmallVector<Value> operands;
     for (size_t i = 0; i < plain.operands.size(); ++i)
       operands.push_back(read(plain.operands[i], choice.operands[i], plain.part));
     Operation *before = block_->empty() ? nullptr : &block_->back();
-    SmallVector<Value> results = buildLocal(op, plain, decision.factors, operands);
+    SmallVector<Value> results = buildLocal(op, plain, decision, operands);
     if (plain.isAgain)
       markAgainBehind(before, graph::repetitionOf(op));
     for (auto [i, result] : llvm::enumerate(results)) {
@@ -137,9 +138,10 @@ private:
         change(output.value, planner::Part::Update, homes_[output.value], layout).value;
   }
 
-  SmallVector<Value> buildLocal(Operation *op, const planner::Op &plain, const FactorAxes &axes,
-                                SmallVector<Value> operands) {
+  SmallVector<Value> buildLocal(Operation *op, const planner::Op &plain,
+                                const planner::OpDecision &decision, SmallVector<Value> operands) {
     const FactorRule &rule = plain.rule;
+    const FactorAxes &axes = decision.factors;
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
       return partitionGroup(b_, fusion, plain, operands, axes, mesh_, *offsets_);
     auto blockOffset = [&](unsigned factor) {
@@ -151,6 +153,9 @@ private:
     SmallVector<Type> types;
     for (auto [i, result] : llvm::enumerate(op->getResults()))
       types.push_back(localType(result.getType(), resultSharding(rule, i, axes), mesh_));
+    if (decision.isZigzag)
+      return partitionInZigzag(b_, {op, rule, axes, operands, types, blockOffset, name(plain.part)},
+                               *planner::zigzagFactor(plain, axes, mesh_), mesh_);
     return cast<graph::PartitionInterface>(op).partition(b_, operands, types, blockOffset);
   }
 
@@ -206,12 +211,24 @@ private:
 
 } // namespace
 
+// Verifies that ops in zigzag can be.
+static LogicalResult verifyZigzag(func::FuncOp step, const planner::StepModel &model,
+                                  const planner::Decisions &decisions) {
+  for (auto [i, op] : llvm::enumerate(graph::opsOf(step)))
+    if (decisions.ops[i].isZigzag &&
+        !planner::zigzagFactor(model.ops[i], decisions.ops[i].factors, decisions.mesh))
+      return op->emitOpError("has ")
+             << mesh::kZigzag << ", but is not a causal attention with as many queries as keys, "
+             << "whose queries are split into equal blocks of an even size";
+  return success();
+}
+
 LogicalResult partition(func::FuncOp step, const cluster::Cluster &cluster) {
   FailureOr<planner::Decisions> decisions = readAnnotations(step);
   if (failed(decisions))
     return failure();
   FailureOr<planner::StepModel> model = planner::readStep(step);
-  if (failed(model))
+  if (failed(model) || failed(verifyZigzag(step, *model, *decisions)))
     return failure();
   partition(step, *model, *decisions, cluster);
   return success();

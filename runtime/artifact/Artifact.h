@@ -15,7 +15,7 @@
 namespace cleave::artifact {
 
 // Incremented by every change of program.proto that readers of the previous version would misread.
-constexpr uint32_t kFormatVersion = 11;
+constexpr uint32_t kFormatVersion = 12;
 
 // SHA-256 (hex) of the plan serialised with content_hash empty.
 std::string contentHash(const plan::Plan &plan);

@@ -154,7 +154,8 @@ private:
       difference = "their kinds differ";
     else if (a.what->reduce() != b.what->reduce())
       difference = "their reductions differ";
-    else if (!std::ranges::equal(a.what->to_axes(), b.what->to_axes()))
+    else if (!std::ranges::equal(a.what->to_axes(), b.what->to_axes()) ||
+             a.what->reversed() != b.what->reversed())
       difference = "they permute to different axes";
     else if (left.size() != right.size())
       difference = concat("they move ", left.size(), " and ", right.size(), " buffers");

@@ -69,9 +69,11 @@ Status verifyPairsApart(const ProgramView &view, const plan::Collective &collect
   return Status::ok();
 }
 
-// A permute moves blocks between positions along the same axes.
+// A permute moves blocks between positions along the same axes, perhaps in reverse.
 Status verifyToAxes(const plan::Collective &collective) {
   const auto &axes = collective.axes(), &to = collective.to_axes();
+  if (kindOf(collective) != CollectiveKind::Permute && collective.reversed())
+    return Status::defect("it is reversed and is no permute");
   if (kindOf(collective) != CollectiveKind::Permute)
     return to.empty() ? Status::ok()
                       : Status::defect("it has axes to permute to and is no permute");

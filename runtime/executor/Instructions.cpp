@@ -121,8 +121,10 @@ std::vector<int> sourcesOf(const ExecutionContext &context, const plan::Collecti
   std::vector<uint32_t> to(collective.to_axes().begin(), collective.to_axes().end());
   std::vector<uint32_t> members = artifact::groupOf(context.plan, context.rank, axes);
   std::vector<uint32_t> receivers = artifact::groupOf(context.plan, context.rank, to);
+  if (collective.reversed())
+    std::ranges::reverse(receivers);
   std::vector<int> sources;
-  for (uint32_t member : members) // its position along `to` is the index of its source
+  for (uint32_t member : members) // its position among the receivers is the index of its source
     sources.push_back(int(std::ranges::find(receivers, member) - receivers.begin()));
   return sources;
 }

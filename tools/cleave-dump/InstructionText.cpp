@@ -48,7 +48,7 @@ static std::string particulars(const plan::Plan &plan, const plan::Program &prog
     return std::string(collective.reduce() == plan::SUM ? "" : text(collective.reduce()) + " ") +
            "over " + axesText(plan, collective.axes()) +
            (collective.to_axes().empty() ? "" : " to " + axesText(plan, collective.to_axes())) +
-           ": ";
+           (collective.reversed() ? " reversed" : "") + ": ";
   }
   case plan::Instruction::kFill:
     return concat("with ", instruction.fill().value(), ": ");

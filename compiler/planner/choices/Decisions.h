@@ -13,6 +13,7 @@ struct OpDecision {
   std::vector<Sharding> results; // the layouts of the results, after reductions
   // Per result the bucket whose call makes its reduction (Buckets.h), or -1. Empty: none.
   std::vector<int> buckets = {};
+  bool isZigzag = false; // rows are exchanged with the mirrored rank (Zigzag.h)
   bool operator==(const OpDecision &) const = default;
 };
 

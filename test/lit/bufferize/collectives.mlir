@@ -202,8 +202,10 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2]>} {
 module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 3]>} {
   func.func @step(%x: tensor<4x2xf32> {graph.name = "x", graph.role = "input"})
       -> (tensor<4x2xf32> {graph.name = "y", graph.role = "output"}) {
+    // CHECK-NEXT: program.collective permute over [1] to [1] reversed reduce 0
     %0 = mesh.permute %x over {dp, tp} to {tp, dp} : tensor<4x2xf32>
-    return %0 : tensor<4x2xf32>
+    %1 = mesh.permute %0 over {tp} to {tp} reversed : tensor<4x2xf32>
+    return %1 : tensor<4x2xf32>
   }
 }
 

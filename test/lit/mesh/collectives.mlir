@@ -29,7 +29,9 @@ module attributes {mesh.mesh = #mesh.mesh<[dp = 2, tp = 4]>} {
   func.func @blocks_move_between_ranks(%a: tensor<7x2xf32>) -> tensor<7x2xf32> {
     // CHECK: mesh.permute %{{.*}} over {dp, tp} to {tp, dp} : tensor<7x2xf32>
     %0 = mesh.permute %a over {dp, tp} to {tp, dp} : tensor<7x2xf32>
-    return %0 : tensor<7x2xf32>
+    // CHECK: mesh.permute %{{.*}} over {tp} to {tp} reversed : tensor<7x2xf32>
+    %1 = mesh.permute %0 over {tp} to {tp} reversed : tensor<7x2xf32>
+    return %1 : tensor<7x2xf32>
   }
 
   // CHECK-LABEL: func @the_rank_knows_its_block

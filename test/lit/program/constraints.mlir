@@ -239,6 +239,17 @@ program.program arena <64 bytes, peak 64> schedule [0, 0] {
 program.program arena <64 bytes, peak 64> schedule [0, 0] {
   %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
   program.segment "micro" {
+    // expected-error @below {{is of kind all_gather and reversed, which only a permute can be}}
+    program.collective all_gather over [0] reversed reduce 0 (%a) to (%a)
+  }
+}
+
+// -----
+
+// program.collective (C3)
+program.program arena <64 bytes, peak 64> schedule [0, 0] {
+  %a = program.buffer workspace "a" tensor<4xf32> at 0 bytes 16 live 0 to 0
+  program.segment "micro" {
     // expected-error @below {{permutes from positions along [0, 1] to positions along [0, 2], expected the same axes}}
     program.collective permute over [0, 1] to [0, 2] reduce 0 (%a) to (%a)
   }

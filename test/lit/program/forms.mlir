@@ -86,6 +86,8 @@ program.program arena <1024 bytes, peak 960> schedule [0, 0, 0, 1, 1, 0] attribu
     program.collective all_to_all over [0] reduce 0 (%g) to (%u)
     // CHECK-NEXT: program.collective permute over [0, 1] to [1, 0] reduce 0(%{{.*}}) to(%{{.*}})
     program.collective permute over [0, 1] to [1, 0] reduce 0 (%g) to (%u)
+    // CHECK-NEXT: program.collective permute over [0] to [0] reversed reduce 0(%{{.*}}) to(%{{.*}})
+    program.collective permute over [0] to [0] reversed reduce 0 (%g) to (%u)
     // CHECK-NEXT: program.collective all_reduce over [] reduce 2() to()
     program.collective all_reduce over [] reduce 2 () to ()
   }

@@ -121,6 +121,16 @@ TEST_CASE("permute moves blocks to the order of other axes") {
   CHECK(joined.values == whole.values);
 }
 
+TEST_CASE("a reversed permute exchanges blocks with the mirrored rank") {
+  OneOp one("[a = 2, b = 3]", "%a: tensor<1xf32>",
+            "%0 = mesh.permute %a over {a, b} to {a, b} reversed : tensor<1xf32>");
+  Tensor whole = counting({6});
+  RankTensors results =
+      evaluateCollective(one.op, one.mesh, split(whole, {{{0, 1}}, {}}, one.mesh));
+  for (int64_t rank = 0; rank < 6; ++rank)
+    CHECK(results[rank][0].values[0] == whole.values[5 - rank]);
+}
+
 TEST_CASE("slice and block_offset follow the rank's position over several axes") {
   OneOp slice("[a = 2, b = 2]", "%a: tensor<4xf32>",
               "%0 = mesh.slice %a dim 0 over {b, a} : tensor<4xf32> -> tensor<1xf32>");

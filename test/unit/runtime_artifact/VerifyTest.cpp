@@ -415,6 +415,10 @@ TEST_CASE("instructions: a collective's buffers must fit its group") {
     sum.set_kind(plan::Collective::PERMUTE);
     CHECK_THAT(brokenRule(plan), Contains("its blocks go to positions along other axes"));
   }
+  SECTION("a reduction in reverse") {
+    sum.set_reversed(true);
+    CHECK_THAT(brokenRule(plan), Contains("it is reversed and is no permute"));
+  }
   SECTION("a reduction that permutes") {
     sum.add_to_axes(sum.axes(0));
     CHECK_THAT(brokenRule(plan), Contains("it has axes to permute to and is no permute"));

@@ -168,8 +168,27 @@ func.func @step(%q: tensor<3x4x5x2xf32> {graph.role = "input"}, %k: tensor<3x2x7
     : tensor<3x4x5x3xf32>, tensor<3x4x5xf32>, tensor<3x4x5x2xf32>, tensor<3x2x7x2xf32>, tensor<3x2x7x3xf32>, tensor<1x4x5x1xf32>
 })";
 
-// The same with padded keys and dropout, whose positions are those in the whole scores. One head of
-// keys serves all queries.
+// Attention that can run in zigzag on 2, 3, 4 and 6 ranks, with everything that depends on the
+// place of a score: a causal mask, documents as another mask, a bias, and dropout.
+static const char *const zigzagAttention = R"(
+func.func @step(%q: tensor<3x4x24x2xf32> {graph.role = "input"}, %k: tensor<3x2x24x2xf32> {graph.role = "input"},
+                %v: tensor<3x2x24x3xf32> {graph.role = "input"}, %b: tensor<1x4x24x24xf32> {graph.role = "parameter"},
+                %n: tensor<3x1x24x24xi64> {graph.role = "input"}, %dy: tensor<3x4x24x3xf32> {graph.role = "input"},
+                %s: tensor<i64> {graph.role = "input"})
+    -> (tensor<3x4x24x3xf32>, tensor<3x4x24xf32>, tensor<3x4x24x2xf32>, tensor<3x2x24x2xf32>, tensor<3x2x24x3xf32>, tensor<1x4x24x24xf32>) {
+  %zero = graph.constant dense<0> : tensor<3x1x24x24xi64>
+  %m = graph.compare gt %n, %zero : tensor<3x1x24x24xi64>
+  %y, %l = graph.attention %q, %k, %v bias %b mask %m seed %s {causal, dropout = 0.3 : f64, fill = -2.0 : f64, scale = 0.7 : f64}
+    : (tensor<3x4x24x2xf32>, tensor<3x2x24x2xf32>, tensor<3x2x24x3xf32>, tensor<1x4x24x24xf32>, tensor<3x1x24x24xi1>, tensor<i64>) -> (tensor<3x4x24x3xf32>, tensor<3x4x24xf32>)
+  %dq, %dk, %dv, %db = graph.attention_grad %q, %k, %v, %y, %l, %dy bias %b mask %m seed %s {causal, dropout = 0.3 : f64, fill = -2.0 : f64, scale = 0.7 : f64}
+    : (tensor<3x4x24x2xf32>, tensor<3x2x24x2xf32>, tensor<3x2x24x3xf32>, tensor<3x4x24x3xf32>, tensor<3x4x24xf32>, tensor<3x4x24x3xf32>, tensor<1x4x24x24xf32>, tensor<3x1x24x24xi1>, tensor<i64>)
+    -> (tensor<3x4x24x2xf32>, tensor<3x2x24x2xf32>, tensor<3x2x24x3xf32>, tensor<1x4x24x24xf32>)
+  return %y, %l, %dq, %dk, %dv, %db
+    : tensor<3x4x24x3xf32>, tensor<3x4x24xf32>, tensor<3x4x24x2xf32>, tensor<3x2x24x2xf32>, tensor<3x2x24x3xf32>, tensor<1x4x24x24xf32>
+})";
+
+// Attention with padded keys and dropout, whose positions are those in the whole scores. One head
+// of keys serves all queries.
 static const char *const droppingAttention = R"(
 func.func @step(%q: tensor<3x5x7x2xf32> {graph.role = "input"}, %k: tensor<3x1x6x2xf32> {graph.role = "input"},
                 %n: tensor<3x1x1x6xi64> {graph.role = "input"}, %dy: tensor<3x5x7x2xf32> {graph.role = "input"},
@@ -195,6 +214,7 @@ const std::vector<Program> &programs() {
                                            {"update", update},
                                            {"sequences", sequences, -1, 8},
                                            {"causal attention", causalAttention},
+                                           {"zigzag attention", zigzagAttention, -4, 5},
                                            {"dropping attention", droppingAttention, -4, 5}};
   return all;
 }

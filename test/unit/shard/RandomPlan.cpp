@@ -1,5 +1,6 @@
 #include "test/unit/shard/RandomPlan.h"
 
+#include "compiler/planner/choices/Zigzag.h"
 #include "compiler/planner/network/Costs.h"
 
 #include <cmath>
@@ -37,6 +38,7 @@ Plan randomPlan(const StepModel &model, const cluster::Cluster &cluster, const M
     });
     const OpChoice &choice = pick(choices, random);
     plan.ops.push_back({choice.factors, choice.partial, choice.results});
+    plan.ops.back().isZigzag = zigzagFactor(op, choice.factors, mesh) && random() % 2;
     for (size_t i = 0; i < op.results.size(); ++i)
       layouts[op.results[i]] = choice.results[i];
   }
