@@ -67,6 +67,7 @@ static Cluster shareCpu(const Cluster &cluster, int64_t ranksPerNode) {
   shared.isView = true;
   const double crowd = std::max(1.0, static_cast<double>(ranksPerNode) /
                                          static_cast<double>(cluster.devicesPerNode));
+  shared.ranksPerCore = crowd;
   shared.deviceBytes = cluster.deviceBytes * cluster.devicesPerNode / ranksPerNode;
   shared.reservedBytes = cluster.reservedBytes * cluster.devicesPerNode / ranksPerNode;
   shared.devicesPerNode = ranksPerNode;

@@ -107,6 +107,7 @@ struct Cluster {
   Link fileLink = {.latencySeconds = 1e-4, .bytesPerSecond = 2e9};
   std::vector<Level> levels; // from the innermost outwards, at least one
   bool isView = false;       // of some ranks of a CPU (forRanks)
+  double ranksPerCore = 1;   // of such a view whose ranks share cores; else 1
 
   // The link between device memory and another space.
   const Link &linkTo(Space space) const { return space == Space::File ? fileLink : hostLink; }

@@ -105,6 +105,10 @@ double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work) {
   return std::max(computing, moving) + static_cast<double>(work.launches) * cluster.launchSeconds;
 }
 
+double waitingShare(const cluster::Cluster &cluster, double slowest) {
+  return std::max(1.0, slowest / cluster.ranksPerCore);
+}
+
 double fillSeconds(const cluster::Cluster &cluster, double bytes) {
   return kernelSeconds(cluster, {.bytes = bytes, .isProduct = false});
 }

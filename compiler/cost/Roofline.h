@@ -81,6 +81,11 @@ double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 // Seconds to set `bytes` of one device's memory, by one kernel.
 double fillSeconds(const cluster::Cluster &cluster, double bytes);
 
+// The time that a step waits for a kernel whose work differs between ranks, relative to a rank with
+// the mean of the work. `slowest`: the largest work relative to the mean. Ranks that share cores of
+// a CPU wait for the slowest one only as far as it is busy when the cores have done all work.
+double waitingShare(const cluster::Cluster &cluster, double slowest);
+
 // Seconds to copy `bytes` within one device's memory, by one kernel.
 double copySeconds(const cluster::Cluster &cluster, double bytes);
 

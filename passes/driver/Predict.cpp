@@ -57,7 +57,8 @@ public:
     if (instruction.has_attention()) {
       const plan::Attention &attention = instruction.attention();
       const bool isInLibrary = attention.workspace_size() > 0; // of GPUs
-      return kernel({.flops = flops,
+      const double slowest = artifact::slowestShare(attention);
+      return kernel({.flops = flops / slowest * cost::waitingShare(cluster_, slowest),
                      .bytes = bytes,
                      .elementType = computeType(attention.query().buffer()),
                      .isAttention = true,

@@ -7,14 +7,33 @@
 #include "runtime/base/ConvolutionLowering.h"
 #include "runtime/base/DType.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
 
 namespace cleave::artifact {
 
+// The share of its scores that the instruction computes on the rank that computes the most: as the
+// graph's ops count them (dialects/graph/AttentionRules.cpp), (2 k - q) / (2 k) for a causal mask
+// on a block of q queries that see at most k keys.
+static double causalShare(const plan::Attention &attention) {
+  const int queriesDim = attention.batch_size() + 1;
+  const bool isOneBlock = !attention.mirrored() && attention.offset_dims_size() > 0 &&
+                          int(attention.offset_dims().rbegin()[0]) == queriesDim;
+  const double queries = double(attention.queries()), keys = double(attention.keys()),
+               larger = std::max(queries, keys);
+  if (!attention.causal() || larger == 0)
+    return 1;
+  return isOneBlock ? 1 - std::min(queries, keys) / (2 * larger) : 0.5;
+}
+
+double slowestShare(const plan::Attention &attention) {
+  return attention.causal() ? causalShare(attention) / 0.5 : 1;
+}
+
 // Two products of the scores' size, and five for the gradients; scaling, masking, softmax, bias and
-// dropout, as the graph's ops count them; half of all that if causal.
+// dropout, as the graph's ops count them.
 static double attentionFlops(const plan::Attention &attention) {
   double scores =
       double(attention.heads()) * double(attention.queries()) * double(attention.keys());
@@ -24,8 +43,7 @@ static double attentionFlops(const plan::Attention &attention) {
   bool isGradient = attention.has_grad();
   double products = isGradient ? 6 * width + 4 * depth : 2 * (width + depth);
   int others = 6 + attention.has_bias() + (attention.drop_rate() > 0 ? 2 + isGradient : 0);
-  double flops = scores * (products + others + others % 2);
-  return attention.causal() ? flops / 2 : flops;
+  return scores * (products + others + others % 2) * causalShare(attention);
 }
 
 static double convolutionFlops(const plan::Convolution &convolution) {

@@ -13,6 +13,10 @@ namespace cleave::artifact {
 // kernel (Kernel.flops); 0 for other instructions.
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction);
 
+// The FLOPs of an attention on the rank that computes the most, which flopsOf() counts, relative to
+// the mean of all ranks.
+double slowestShare(const plan::Attention &attention);
+
 // Bytes that one run reads and writes, each operand and result once. The operands of a matmul or an
 // attention may be parts of their buffers, and repeated elements count once. For a collective, the
 // bytes that this rank sends. 0 for loads of inputs, stores of outputs and metrics.

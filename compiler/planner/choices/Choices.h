@@ -14,6 +14,7 @@ struct OpChoice {
   std::vector<Sharding> operands; // required layouts
   std::vector<Sharding> natural;  // layouts of the results as the kernel computes them
   std::vector<Sharding> results;  // layouts after reductions and scatters that directly follow
+  bool isZigzag = false;          // faster in zigzag (Zigzag.h); known once the choice is priced
 };
 
 // One layout of an argument between steps, and the layout that it is brought to before use. They

@@ -2,7 +2,7 @@
 
 #include "compiler/cost/Roofline.h"
 #include "compiler/planner/choices/Padding.h"
-#include "compiler/planner/model/Products.h"
+#include "compiler/planner/network/Computing.h"
 #include "compiler/solver/Problem.h"
 
 #include <algorithm>
@@ -23,7 +23,8 @@ Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh
 double Costs::kernels(const Op &op, const OpChoice &choice) const {
   double seconds = 0;
   if (op.hasKernel)
-    seconds = static_cast<double>(op.repeats) * (compute(op, choice) + masking(op, choice));
+    seconds = static_cast<double>(op.repeats) *
+              (computingSeconds(*this, op, choice) + masking(op, choice));
   if (op.product)
     seconds += static_cast<double>(op.repeats) * copying(op, choice);
   if (!op.copiesBehindProducer)
@@ -109,34 +110,6 @@ double Costs::away(int value, const Sharding &layout) const {
     return 0;
   const double bytes = static_cast<double>(localBytes(plain, layout, mesh_));
   return static_cast<double>(plain.awayCopies) * cost::awaySeconds(cluster_, plain.space, bytes);
-}
-
-double Costs::compute(const Op &op, const OpChoice &choice) const {
-  cost::KernelWork work;
-  work.flops = localFlops(op, choice.factors, mesh_);
-  if (!cluster_.isCpu) // whose ranks share cores
-    work.flops *= slowestShare(op, choice.factors, mesh_);
-  work.isProduct = op.isProduct;
-  work.isAttention = op.isAttention;
-  work.library = op.library;
-  if (op.columns > 0)
-    work.columns = op.columns * work.flops / op.flops;
-  double written = 0;
-  for (size_t i = 0; i < op.results.size(); ++i)
-    written +=
-        static_cast<double>(localBytes(model_.values[op.results[i]], choice.natural[i], mesh_));
-  if (op.isDirect)
-    work.directResults =
-        written / static_cast<double>(byteSize(model_.values[op.results[0]].element));
-  work.bytes = op.isAccumulate ? 2 * written : written; // a sum is read and written
-  for (size_t i = 0; i < op.operands.size(); ++i) {
-    double bytes =
-        static_cast<double>(localBytes(model_.values[op.operands[i]], choice.operands[i], mesh_));
-    work.bytes += op.readsSparsely(static_cast<int>(i)) ? std::min(bytes, written) : bytes;
-  }
-  work.elementType = computeType(model_, op);
-  work.sizes = matrixSizes(op, choice.factors, mesh_);
-  return cost::kernelSeconds(cluster_, work);
 }
 
 // The distance in ops between producer and first reader from which on a reduction can wait.

@@ -27,10 +27,11 @@ public:
   const StepModel &model() const { return model_; }
   const Mesh &mesh() const { return mesh_; }
   const cluster::Cluster &cluster() const { return cluster_; }
+  const cost::CollectiveCost &collectives() const { return resharder_.collectives(); }
 
-  // Seconds per step of an op: of its kernel in every micro-batch, of its moves, and of masking the
-  // padding of its operands. A group masks inside its kernel. Without the moves of an op that
-  // `copiesBehindProducer`.
+  // Seconds per step of an op: of its kernel in every micro-batch (Computing.h), of its moves, and
+  // of masking the padding of its operands. A group masks inside its kernel. Without the moves of
+  // an op that `copiesBehindProducer`.
   double kernels(const Op &op, const OpChoice &choice) const;
   // Seconds per step of those moves; 0 if a layout change follows the kernel of the producer, which
   // takes the choice `made`, or the op.
@@ -67,8 +68,7 @@ public:
   double leastReshard(int value, const std::vector<int> &from, const std::vector<int> &to);
 
 private:
-  // One run of an op's kernel, or of one of its moves.
-  double compute(const Op &op, const OpChoice &choice) const;
+  // One run of an op's masks, or of one of its moves.
   double masking(const Op &op, const OpChoice &choice) const;
   double moving(const Op &op, const Move &move, const OpChoice &choice) const;
   double allMoves(const Op &op, const OpChoice &choice) const;

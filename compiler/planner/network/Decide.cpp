@@ -22,7 +22,7 @@ Decisions decide(Costs &costs, const PlanProblem &problem, const std::vector<int
   plan.mesh = costs.mesh();
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const OpChoice &choice = problem.choicesOf(static_cast<int>(i))[choices[i]];
-    plan.ops.push_back({choice.factors, choice.partial, choice.results});
+    plan.ops.push_back({choice.factors, choice.partial, choice.results, {}, choice.isZigzag});
   }
   for (size_t i = 0; i < model.arguments.size(); ++i)
     plan.arguments.push_back(argumentDecision(model, problem, choices, static_cast<int>(i)));

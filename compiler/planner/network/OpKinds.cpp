@@ -1,6 +1,8 @@
 // The key by which ops are alike, and the choices of each kind.
 #include "compiler/planner/network/OpKinds.h"
 
+#include "compiler/planner/network/Computing.h"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -275,7 +277,8 @@ OpKinds::Enumerated OpKinds::enumerate(int index) {
   all.pinEffect.before = all.choices.size();
   pins_.restrictOp(model_, index, costs_.mesh(), all.choices);
   all.pinEffect.after = all.choices.size();
-  for (const OpChoice &choice : all.choices) {
+  for (OpChoice &choice : all.choices) {
+    choice.isZigzag = isFasterInZigzag(costs_, op, choice);
     all.priced.push_back({"", secondsOf(index, choice), bytesOf(index, choice)});
     all.layouts.push_back(numbersOf(op, choice, costs_));
   }

@@ -22,7 +22,8 @@ static std::string opText(const Op &op, const OpChoice &choice, const Mesh &mesh
     }
   if (!choice.partial.empty())
     splits += (splits.empty() ? "" : ", ") + ("sums over " + mesh.axesText(choice.partial));
-  std::string text = (splits.empty() ? "not split" : splits) + " in " + op.rule.str();
+  std::string text = concat(splits.empty() ? "not split" : splits, " in ", op.rule.str(),
+                            choice.isZigzag ? ", in zigzag" : "");
   if (!choice.results.empty())
     text += "; gives " + choice.results[0].str(mesh);
   return text;

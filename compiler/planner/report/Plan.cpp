@@ -109,6 +109,8 @@ std::string toJson(const Plan &plan, const StepModel &model) {
                    {"factors", factors},
                    {"partial", axisNames(plan.ops[i].partial, plan.mesh)},
                    {"results", results}});
+    if (plan.ops[i].isZigzag)
+      ops.back()["zigzag"] = true;
     if (!plan.ops[i].buckets.empty())
       ops.back()["buckets"] = plan.ops[i].buckets;
   }

@@ -112,6 +112,16 @@ TEST_CASE("attention computes at its own rate, if it is known") {
   }
 }
 
+TEST_CASE("a step waits for the slowest rank, unless cores that ranks share are busy for longer") {
+  cluster::Cluster machine = device();
+  CHECK(waitingShare(machine, 1) == 1);
+  CHECK(waitingShare(machine, 1.75) == 1.75);
+  machine.ranksPerCore = 1.5;
+  CHECK(waitingShare(machine, 1.75) == Approx(1.75 / 1.5));
+  machine.ranksPerCore = 2;
+  CHECK(waitingShare(machine, 1.75) == 1);
+}
+
 TEST_CASE("a lowered convolution takes as long as its columns") {
   cluster::Cluster lowers = device();
   lowers.columnsPerSecond = 1e8;
