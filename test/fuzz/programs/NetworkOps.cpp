@@ -230,8 +230,10 @@ void addBatchNorm(GraphMaker &m) {
 
 void addAttention(GraphMaker &m) {
   OpBuilder &b = m.builder();
+  const bool mayBeZigzag = m.choose().chance(30); // on 2 ranks; 8 queries on 4, and 12 on 3
   int64_t groups = 1 + m.choose().below(2), heads = groups * (1 + m.choose().below(2)),
-          queries = m.size(), keys = m.choose().chance(50) ? queries : m.size(),
+          queries = mayBeZigzag ? 4 * (1 + m.choose().below(3)) : m.size(),
+          keys = mayBeZigzag || m.choose().chance(50) ? queries : m.size(),
           width = 1 + m.choose().below(5), depth = 1 + m.choose().below(5),
           batch = 1 + m.choose().below(3);
   if (!m.fits({batch, heads, queries, keys}))
@@ -261,7 +263,7 @@ void addAttention(GraphMaker &m) {
   UnitAttr set = b.getUnitAttr(), unset;
   auto attention = graph::AttentionOp::create(
       b, m.loc(), query, key, value, bias, mask, Value(), b.getF64FloatAttr(0.5),
-      m.choose().chance(40) ? set : unset, m.choose().chance(70) ? set : unset,
+      mayBeZigzag || m.choose().chance(40) ? set : unset, m.choose().chance(70) ? set : unset,
       m.choose().chance(30) ? b.getF64FloatAttr(-1e4) : FloatAttr(),
       m.choose().chance(25) ? b.getF64FloatAttr(0.25) : FloatAttr());
   addBounded(m, attention.getResult());
