@@ -8,7 +8,7 @@
 
 namespace cleave::shard {
 
-// What partitioning has of an op on one rank; see graph::PartitionInterface.
+// The parts of an op on one rank, as graph::PartitionInterface takes them.
 struct LocalOp {
   mlir::Operation *op; // on whole tensors
   const FactorRule &rule;

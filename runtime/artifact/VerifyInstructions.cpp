@@ -73,7 +73,7 @@ Status verifyPairsApart(const ProgramView &view, const plan::Collective &collect
 Status verifyToAxes(const plan::Collective &collective) {
   const auto &axes = collective.axes(), &to = collective.to_axes();
   if (kindOf(collective) != CollectiveKind::Permute && collective.reversed())
-    return Status::defect("it is reversed and is no permute");
+    return Status::defect("it is reversed, but not a permute");
   if (kindOf(collective) != CollectiveKind::Permute)
     return to.empty() ? Status::ok()
                       : Status::defect("it has axes to permute to and is no permute");

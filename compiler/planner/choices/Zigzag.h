@@ -1,11 +1,11 @@
 // Zigzag: an even share of a causal attention for every rank, whatever layout its operands have.
 //
-// Of n ranks that each hold a block of the queries, in order, rank r sees about (2 r + 1) / (2 n)
-// of the keys, and the last rank computes (2 n - 1) / n of the mean. In zigzag, a rank exchanges
-// the second half of its block with that of the mirrored rank n - 1 - r before the attention, and
-// the halves of the results after it. It then has the halves 2 r and 2 n - 1 - 2 r of the 2 n
-// halves in order, which see as many keys together on every rank. Layouts before and after the op
-// are those of blocks in order, so that no other op depends on it.
+// With the queries in n blocks, in order, rank r sees about (2 r + 1) / (2 n) of the keys, and the
+// last rank computes (2 n - 1) / n of the mean. In zigzag, rank r and the mirrored rank n - 1 - r
+// exchange the second halves of their blocks before the attention, and those halves of the results
+// after it. Rank r then computes the halves 2 r and 2 n - 1 - 2 r, numbered in order, which see as
+// many keys together on every rank. Before and after the op, blocks are in order, so that no other
+// op depends on the exchange.
 #pragma once
 
 #include "compiler/planner/choices/Choices.h"
@@ -17,7 +17,7 @@ namespace cleave::planner {
 // is none.
 std::optional<int> zigzagFactor(const Op &op, const FactorAxes &factors, const Mesh &mesh);
 
-// The dim of a tensor that the factor is, or -1. `dims` are those of one operand or result of the
+// The dim of an operand or result that consists of the factor, or -1. `dims`: its entry in the
 // rule.
 int dimOfFactor(const FactorRule::Dims &dims, int factor);
 

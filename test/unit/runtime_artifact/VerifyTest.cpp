@@ -417,7 +417,7 @@ TEST_CASE("instructions: a collective's buffers must fit its group") {
   }
   SECTION("a reduction in reverse") {
     sum.set_reversed(true);
-    CHECK_THAT(brokenRule(plan), Contains("it is reversed and is no permute"));
+    CHECK_THAT(brokenRule(plan), Contains("it is reversed, but not a permute"));
   }
   SECTION("a reduction that permutes") {
     sum.add_to_axes(sum.axes(0));
