@@ -188,7 +188,7 @@ static ArenaSizes sizesOf(program::ProgramOp program) {
   return sizes;
 }
 
-std::vector<ArenaSizes> placePrograms(ModuleOp module) {
+std::vector<ArenaSizes> placePrograms(ModuleOp module, int64_t enough) {
   SmallVector<program::ProgramOp> steps;
   std::vector<ArenaSizes> sizes;
   size_t evaluations = 0;
@@ -199,7 +199,8 @@ std::vector<ArenaSizes> placePrograms(ModuleOp module) {
     }
     for (Space space : kSpaces) {
       const Buffers buffers = buffersIn(program, space);
-      setOffsets(program, space, buffers, placeBuffers(lifetimesOf(buffers)));
+      setOffsets(program, space, buffers,
+                 placeBuffers(lifetimesOf(buffers), space == Space::Device ? enough : 0));
     }
     sizes.push_back(sizesOf(program));
     steps.push_back(program);

@@ -37,8 +37,9 @@ mlir::LogicalResult lowerPrograms(mlir::ModuleOp module,
                                   llvm::ArrayRef<mlir::func::FuncOp> evaluations = {});
 
 // Sets the offsets of the buffers and the sizes of the arenas. The own buffers of an evaluation are
-// placed around those that it shares. Returns the sizes of the steps alone, in order.
-std::vector<ArenaSizes> placePrograms(mlir::ModuleOp module);
+// placed around those that it shares. Returns the sizes of the steps alone, in order. No smaller
+// arena of device memory is searched than one of `enough` bytes.
+std::vector<ArenaSizes> placePrograms(mlir::ModuleOp module, int64_t enough = 0);
 
 // Lowers and places.
 mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module);

@@ -71,9 +71,10 @@ static double size(const Lifetime &life) { return static_cast<double>(life.bytes
 static double area(const Lifetime &life) { return size(life) * duration(life); }
 static constexpr double (*kKeys[])(const Lifetime &) = {size, area, duration};
 
-Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
-  const int64_t least = peakOf(lifetimes); // no placement takes less
-  Placement best{.bytes = std::numeric_limits<int64_t>::max(), .peak = least};
+Placement placeBuffers(const std::vector<Lifetime> &lifetimes, int64_t enough) {
+  const int64_t peak = peakOf(lifetimes), // no placement takes less
+      least = std::max(peak, enough - enough % commonAlignment(lifetimes));
+  Placement best{.bytes = std::numeric_limits<int64_t>::max(), .peak = peak};
   for (const auto &key : kKeys) {
     std::vector<int64_t> offsets = placeInOrder(lifetimes, fallingOrder(lifetimes, key));
     const int64_t bytes = endOf(lifetimes, offsets);
@@ -81,7 +82,7 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes) {
       best.bytes = bytes;
       best.offsets = std::move(offsets);
     }
-    if (best.bytes == least)
+    if (best.bytes <= least)
       return best;
   }
   tighten(lifetimes, least, best);

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 using namespace mlir;
 
@@ -46,14 +47,12 @@ Timed timed(program::ProgramOp op, const plan::Program &predicted) {
   for (const plan::Segment &segment : predicted.segments())
     for (const plan::Instruction &instruction : segment.instructions())
       result.program.seconds.push_back(instruction.seconds());
-  const auto last = static_cast<int64_t>(result.program.seconds.size()) - 1;
   const int64_t alignment = program::bufferAlignmentOf(op);
   for (auto buffer : op.getBody().front().getOps<program::BufferOp>()) {
     const int64_t bytes = buffer.getSpace() == Space::Device
                               ? alignedTo(alignment, static_cast<int64_t>(buffer.getBytes()))
                               : 0;
-    const bool isAlwaysLive =
-        buffer.getFirst() == 0 && static_cast<int64_t>(buffer.getLast()) == last;
+    const bool isAlwaysLive = schedule::isAlwaysLive(buffer);
     result.program.bytes.push_back(isAlwaysLive ? 0 : bytes);
     result.alwaysLive += isAlwaysLive ? bytes : 0;
   }
@@ -102,6 +101,13 @@ void removeFlights(program::ProgramOp program) {
   schedule::setLifetimes(program);
 }
 
+bool flies(const schedule::TimedProgram &timed) {
+  return llvm::any_of(timed.program.segments, [](const auto &segment) {
+    return llvm::any_of(segment,
+                        [](const schedule::QueuedInstruction &each) { return each.flight > 0; });
+  });
+}
+
 Order inverse(const Order &order) {
   Order result(order.size());
   for (size_t i = 0; i < order.size(); ++i)
@@ -109,22 +115,65 @@ Order inverse(const Order &order) {
   return result;
 }
 
-// The bytes of the largest arena, if the buffers were placed.
-int64_t placedBytes(ModuleOp module) {
+// A program in a new order.
+struct Reordered {
+  program::ProgramOp program;
+  Order order;
+  size_t number = 0;        // of the program in the module
+  bool hasFlights = false;  // copies hold their memory for longer
+  int64_t addedByOrder = 0; // bytes at the peak, without that
+};
+
+// By program: whether the placed buffers fit the budget.
+std::vector<bool> fitWhenPlaced(ModuleOp module, const planner::Budget &budget) {
   OwningOpRef<ModuleOp> copy = module.clone();
-  bufferize::placePrograms(*copy);
-  int64_t bytes = 0;
+  bufferize::placePrograms(*copy, budget.bytes());
+  std::vector<bool> fit;
   for (auto program : copy->getOps<program::ProgramOp>())
-    bytes = std::max(bytes, static_cast<int64_t>(program.getArena()->getBytes()));
-  return bytes;
+    fit.push_back(budget.holds(static_cast<int64_t>(program.getArena()->getBytes())));
+  return fit;
+}
+
+// Ends the flights of programs, then brings them back into their given order, until all fit. The buffers of an evaluation
+// lie around those of the step of its ranks, so that both keep their new order or none does.
+// `steps`: their number; steps come first.
+void undoUntilAllFit(ModuleOp module, const planner::Budget &budget, size_t steps,
+                     std::vector<Reordered> &changed, std::vector<int64_t> &added) {
+  while (budget.isLimited() && !changed.empty()) {
+    const std::vector<bool> fit = fitWhenPlaced(module, budget);
+    std::vector<bool> areTooLarge(steps, false); // by step: it or its evaluation
+    for (size_t i = 0; i < fit.size(); ++i)
+      if (!fit[i])
+        areTooLarge[i % steps] = true;
+    if (!llvm::is_contained(areTooLarge, true))
+      return;
+    const size_t before = changed.size();
+    bool hadFlights = false;
+    llvm::erase_if(changed, [&](Reordered &each) {
+      if (!areTooLarge[each.number % steps])
+        return false;
+      removeFlights(each.program);
+      added[each.number] = each.addedByOrder;
+      if (std::exchange(each.hasFlights, false)) {
+        hadFlights = true;
+        return false;
+      }
+      reorder(each.program, inverse(each.order));
+      added[each.number] = 0;
+      return true;
+    });
+    if (changed.size() == before && !hadFlights)
+      return;
+  }
 }
 
 } // namespace
 
 Result<std::vector<int64_t>> hideTransfers(ModuleOp module, const cluster::Cluster &cluster,
                                            const planner::Budget &budget) {
-  std::vector<int64_t> added(llvm::range_size(module.getOps<program::ProgramOp>()), 0);
-  if (passesMessages(module))
+  const llvm::SmallVector<program::ProgramOp> programs(module.getOps<program::ProgramOp>());
+  std::vector<int64_t> added(programs.size(), 0);
+  if (!program::isForGpus(module) && passesMessages(module))
     return added;
   CLEAVE_TRY_ASSIGN(plan::Plan outline, artifact::exportOutline(module));
   if (llvm::none_of(outline.programs(), transfers))
@@ -132,29 +181,26 @@ Result<std::vector<int64_t>> hideTransfers(ModuleOp module, const cluster::Clust
   mesh::MeshAttr mesh = mesh::meshOf(module);
   predictInstructions(outline, cluster, mesh ? mesh::toMesh(mesh) : Mesh(),
                       attentionKernels(module));
-  std::vector<std::pair<program::ProgramOp, Order>> changed;
-  std::vector<int64_t> addedByOrder = added; // without flights
-  for (auto [i, op] : llvm::enumerate(module.getOps<program::ProgramOp>())) {
-    const Timed given = timed(op, outline.programs(int(i)));
+  std::vector<Reordered> changed;
+  for (auto [i, op] : llvm::enumerate(programs)) {
+    const Timed given = timed(op, outline.programs(static_cast<int>(i)));
     const int64_t limit = limitOf(given, budget), peak = peakOf(given.program);
     Order order = schedule::overlapOrder(given.program, limit);
     const schedule::TimedProgram ordered = reordered(given.program, order);
     const schedule::TimedProgram found = withFlights(ordered, limit);
+    const bool hasFlights = flies(found);
+    if (std::ranges::is_sorted(order) && !hasFlights)
+      continue;
     added[i] = peakOf(found) - peak;
-    addedByOrder[i] = peakOf(ordered) - peak;
     reorder(op, order);
     setFlights(op, found);
-    changed.push_back({op, std::move(order)});
+    changed.push_back({op, std::move(order), i, hasFlights, peakOf(ordered) - peak});
   }
-  if (budget.holds(placedBytes(module)))
-    return added;
-  for (auto &[op, order] : changed)
-    removeFlights(op);
-  if (budget.holds(placedBytes(module)))
-    return addedByOrder;
-  for (auto &[op, order] : changed)
-    reorder(op, inverse(order));
-  return std::vector<int64_t>(added.size(), 0);
+  const auto steps = static_cast<size_t>(llvm::count_if(programs, [](program::ProgramOp program) {
+    return program.getKind() == program::Kind::Step;
+  }));
+  undoUntilAllFit(module, budget, steps, changed, added);
+  return added;
 }
 
 } // namespace cleave::driver

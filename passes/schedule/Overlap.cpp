@@ -6,7 +6,9 @@
 #include <functional>
 #include <numeric>
 #include <queue>
+#include <span>
 #include <tuple>
+#include <unordered_map>
 
 namespace cleave::schedule {
 namespace {
@@ -21,86 +23,98 @@ constexpr int kAttempts = 3;
 
 using Numbers = std::vector<int64_t>;
 
-// The instructions of a segment, numbered from 0, and what each of them has to follow.
-struct Segment {
+// Instructions of a segment that may change places, numbered from 0, and what each of them has to
+// follow.
+struct Stretch {
   int64_t begin = 0; // number of the first one in the program
-  const std::vector<QueuedInstruction> *instructions = nullptr;
+  std::span<const QueuedInstruction> instructions;
   std::vector<Numbers> before, after;
 
-  int64_t size() const { return int64_t(instructions->size()); }
-  uint32_t queue(int64_t i) const { return (*instructions)[size_t(i)].queue; }
+  int64_t size() const { return int64_t(instructions.size()); }
+  uint32_t queue(int64_t i) const { return instructions[size_t(i)].queue; }
 };
 
-Segment segmentOf(const std::vector<QueuedInstruction> &instructions, int64_t begin,
-                  size_t buffers) {
-  Segment segment{.begin = begin, .instructions = &instructions};
-  segment.before.resize(instructions.size()), segment.after.resize(instructions.size());
-  Numbers writer(buffers, -1);
-  std::vector<Numbers> readers(buffers);
-  for (int64_t i = 0; i < segment.size(); ++i) {
-    Numbers &before = segment.before[size_t(i)];
+bool isMessage(const QueuedInstruction &instruction) {
+  return instruction.queue == kSendQueue || instruction.queue == kReceiveQueue;
+}
+
+Stretch stretchOf(std::span<const QueuedInstruction> instructions, int64_t begin) {
+  struct Accesses {
+    int64_t writer = -1;
+    Numbers readers; // since then
+  };
+  Stretch stretch{.begin = begin, .instructions = instructions};
+  stretch.before.resize(instructions.size()), stretch.after.resize(instructions.size());
+  std::unordered_map<int64_t, Accesses> known; // by buffer
+  for (int64_t i = 0; i < stretch.size(); ++i) {
+    Numbers &before = stretch.before[size_t(i)];
     for (const ByteAccess &access : instructions[size_t(i)].accesses) {
-      const auto buffer = size_t(access.begin);
-      if (writer[buffer] >= 0)
-        before.push_back(writer[buffer]);
+      const Accesses &earlier = known[access.begin];
+      if (earlier.writer >= 0)
+        before.push_back(earlier.writer);
       if (access.isWritten)
-        before.insert(before.end(), readers[buffer].begin(), readers[buffer].end());
+        before.insert(before.end(), earlier.readers.begin(), earlier.readers.end());
     }
     for (const ByteAccess &access : instructions[size_t(i)].accesses) {
-      const auto buffer = size_t(access.begin);
+      Accesses &own = known[access.begin];
       if (access.isWritten)
-        writer[buffer] = i, readers[buffer].clear();
+        own.writer = i, own.readers.clear();
       else
-        readers[buffer].push_back(i);
+        own.readers.push_back(i);
     }
     std::sort(before.begin(), before.end());
     before.erase(std::unique(before.begin(), before.end()), before.end());
     if (!before.empty() && before.back() == i) // reads and writes one buffer
       before.pop_back();
     for (int64_t earlier : before)
-      segment.after[size_t(earlier)].push_back(i);
+      stretch.after[size_t(earlier)].push_back(i);
   }
-  return segment;
+  return stretch;
 }
 
-std::vector<Segment> segmentsOf(const TimedProgram &timed) {
-  std::vector<Segment> segments;
-  int64_t begin = 0;
-  for (const auto &instructions : timed.program.segments) {
-    segments.push_back(segmentOf(instructions, begin, timed.bytes.size()));
-    begin += int64_t(instructions.size());
-  }
-  return segments;
+// Divides the segments at messages, each of which is a stretch of its own.
+std::vector<Stretch> stretchesOf(const TimedProgram &timed) {
+  std::vector<Stretch> stretches;
+  int64_t number = 0;
+  for (const auto &segment : timed.program.segments)
+    for (auto begin = segment.begin(); begin != segment.end();) {
+      const auto end =
+          isMessage(*begin) ? begin + 1 : std::find_if(begin, segment.end(), isMessage);
+      stretches.push_back(stretchOf({begin, end}, number));
+      number += end - begin;
+      begin = end;
+    }
+  return stretches;
 }
 
 // When queues are free, and when instructions of a segment end.
 class Clock {
 public:
-  Clock(const Segment &segment, const std::vector<double> &seconds)
-      : segment_(segment), seconds_(seconds), ends_(size_t(segment.size())) {}
+  Clock(const Stretch &stretch, const std::vector<double> &seconds)
+      : stretch_(stretch), seconds_(seconds), ends_(size_t(stretch.size())) {}
 
   // When all that the instruction has to follow has ended.
   double readyAt(int64_t i) const {
     double ready = 0;
-    for (int64_t earlier : segment_.before[size_t(i)])
+    for (int64_t earlier : stretch_.before[size_t(i)])
       ready = std::max(ready, ends_[size_t(earlier)]);
     return ready;
   }
   double freeAt(uint32_t queue) const { return free_[queue]; }
 
   void run(int64_t i) {
-    const uint32_t queue = segment_.queue(i);
+    const uint32_t queue = stretch_.queue(i);
     double begin = std::max(free_[queue], readyAt(i));
     if (queue != kComputeQueue)
       begin = std::max(begin, free_[kComputeQueue]);
-    ends_[size_t(i)] = free_[queue] = begin + seconds_[size_t(segment_.begin + i)];
+    ends_[size_t(i)] = free_[queue] = begin + seconds_[size_t(stretch_.begin + i)];
   }
   double endOf(int64_t i) const { return ends_[size_t(i)]; }
-  double beginOf(int64_t i) const { return endOf(i) - seconds_[size_t(segment_.begin + i)]; }
+  double beginOf(int64_t i) const { return endOf(i) - seconds_[size_t(stretch_.begin + i)]; }
   double end() const { return *std::max_element(free_.begin(), free_.end()); }
 
 private:
-  const Segment &segment_;
+  const Stretch &stretch_;
   const std::vector<double> &seconds_;
   std::vector<double> ends_;
   std::array<double, kQueues> free_{};
@@ -125,21 +139,21 @@ int64_t greatest(const Numbers &bytes) {
   return bytes.empty() ? 0 : *std::max_element(bytes.begin(), bytes.end());
 }
 
-// Finds a new order for one segment.
-class SegmentOrder {
+// Finds a new order for one stretch.
+class StretchOrder {
 public:
   // `live`: the live bytes of the whole program in the given order; `limit`: the most allowed.
-  SegmentOrder(const TimedProgram &timed, const Segment &segment, const Lives &lives, Numbers &live,
+  StretchOrder(const TimedProgram &timed, const Stretch &stretch, const Lives &lives, Numbers &live,
                int64_t limit)
-      : timed_(timed), segment_(segment), lives_(lives), live_(live), limit_(limit) {}
+      : timed_(timed), stretch_(stretch), lives_(lives), live_(live), limit_(limit) {}
 
   // Step 1 of overlapOrder(): transfers move, computation keeps its order.
   Numbers moveTransfers() {
-    const int64_t size = segment_.size();
+    const int64_t size = stretch_.size();
     std::vector<double> starts(size_t(size) + 1, 0); // of computation that never waits
     for (int64_t i = 0; i < size; ++i)
       starts[size_t(i) + 1] =
-          starts[size_t(i)] + (segment_.queue(i) == kComputeQueue ? secondsOf(i) : 0);
+          starts[size_t(i)] + (stretch_.queue(i) == kComputeQueue ? secondsOf(i) : 0);
     std::vector<double> begins = starts; // of transfers: when they begin
     Numbers places(static_cast<size_t>(size));
     std::iota(places.begin(), places.end(), 0);
@@ -150,7 +164,7 @@ public:
   // Step 2: where computation would wait for a transfer, runs later computation first that need not
   // wait.
   Numbers runEarly(const Numbers &given) {
-    Clock clock(segment_, timed_.seconds);
+    Clock clock(stretch_, timed_.seconds);
     std::vector<bool> hasRun(given.size());
     startCounting();
     Numbers order;
@@ -161,11 +175,11 @@ public:
       order.push_back(i);
     };
     auto mayRun = [&](int64_t i) {
-      return std::ranges::all_of(segment_.before[size_t(i)],
+      return std::ranges::all_of(stretch_.before[size_t(i)],
                                  [&](int64_t earlier) { return hasRun[size_t(earlier)]; });
     };
     auto stalls = [&](int64_t i) {
-      return segment_.queue(i) == kComputeQueue &&
+      return stretch_.queue(i) == kComputeQueue &&
              clock.readyAt(i) > clock.freeAt(kComputeQueue) + kShort;
     };
     // The first later computation that may run, does not wait, and has memory.
@@ -176,7 +190,7 @@ public:
         if (hasRun[size_t(i)])
           continue;
         ++seen;
-        if (segment_.queue(i) == kComputeQueue && mayRun(i) && !stalls(i) &&
+        if (stretch_.queue(i) == kComputeQueue && mayRun(i) && !stalls(i) &&
             counted_ + added(i) <= limit_)
           return i;
       }
@@ -197,17 +211,17 @@ public:
   }
 
 private:
-  bool isTransfer(int64_t i) const { return segment_.queue(i) != kComputeQueue; }
-  double secondsOf(int64_t i) const { return timed_.seconds[size_t(segment_.begin + i)]; }
+  bool isTransfer(int64_t i) const { return stretch_.queue(i) != kComputeQueue; }
+  double secondsOf(int64_t i) const { return timed_.seconds[size_t(stretch_.begin + i)]; }
   const std::vector<ByteAccess> &accesses(int64_t i) const {
-    return (*segment_.instructions)[size_t(i)].accesses;
+    return stretch_.instructions[size_t(i)].accesses;
   }
 
   // The bytes of buffers that become live at the instruction, in the given order.
   int64_t bytesFrom(int64_t i) const {
     int64_t bytes = 0;
     for (const ByteAccess &access : accesses(i))
-      if (lives_.first[size_t(access.begin)] == segment_.begin + i)
+      if (lives_.first[size_t(access.begin)] == stretch_.begin + i)
         bytes += timed_.bytes[size_t(access.begin)];
     return bytes;
   }
@@ -220,15 +234,15 @@ private:
     Numbers open(places.size()); // later transfers without a place, by transfer
     std::vector<double> deadlines(places.size(), starts.back());
     std::priority_queue<std::pair<double, int64_t>> next;
-    for (int64_t i = 0; i < segment_.size(); ++i) {
+    for (int64_t i = 0; i < stretch_.size(); ++i) {
       if (!isTransfer(i))
         continue;
-      for (int64_t later : segment_.after[size_t(i)])
+      for (int64_t later : stretch_.after[size_t(i)])
         if (isTransfer(later))
           ++open[size_t(i)];
         else
           deadlines[size_t(i)] = std::min(deadlines[size_t(i)], starts[size_t(later)]);
-      if (segment_.queue(i) == kTransferQueue)
+      if (stretch_.queue(i) == kTransferQueue)
         deadlines[size_t(i)] = std::min(deadlines[size_t(i)], starts[size_t(i)] + secondsOf(i));
       if (open[size_t(i)] == 0)
         next.push({deadlines[size_t(i)], i});
@@ -238,17 +252,17 @@ private:
     while (!next.empty()) {
       const int64_t i = next.top().second;
       next.pop();
-      double &behind = behinds[segment_.queue(i)];
+      double &behind = behinds[stretch_.queue(i)];
       double ready = 0;
       int64_t least = 0; // the first place after the computation on which it depends
-      for (int64_t earlier : segment_.before[size_t(i)])
+      for (int64_t earlier : stretch_.before[size_t(i)])
         if (!isTransfer(earlier))
           ready = std::max(ready, starts[size_t(earlier) + 1]), least = earlier + 1;
       const double begin = std::min(deadlines[size_t(i)], behind) - secondsOf(i);
       behind = std::min(behind, std::max(begin, ready));
       begins[size_t(i)] = std::max(begin, ready);
       move(i, std::max(least, placeAt(starts, begin, i)), places);
-      for (int64_t earlier : segment_.before[size_t(i)])
+      for (int64_t earlier : stretch_.before[size_t(i)])
         if (isTransfer(earlier)) {
           double &deadline = deadlines[size_t(earlier)];
           deadline = std::min(deadline, begins[size_t(i)]);
@@ -269,7 +283,7 @@ private:
     const int64_t bytes = bytesFrom(i);
     int64_t &place = places[size_t(i)];
     for (; place > to; --place) {
-      int64_t &live = live_[size_t(segment_.begin + place - 1)];
+      int64_t &live = live_[size_t(stretch_.begin + place - 1)];
       if (live + bytes > limit_)
         return;
       live += bytes;
@@ -285,14 +299,14 @@ private:
     auto push = [&](int64_t i) {
       next.push({places[size_t(i)], !isTransfer(i), isTransfer(i) ? begins[size_t(i)] : 0, i});
     };
-    for (int64_t i = 0; i < segment_.size(); ++i)
-      if ((open[size_t(i)] = int64_t(segment_.before[size_t(i)].size())) == 0)
+    for (int64_t i = 0; i < stretch_.size(); ++i)
+      if ((open[size_t(i)] = int64_t(stretch_.before[size_t(i)].size())) == 0)
         push(i);
     while (!next.empty()) {
       const int64_t number = std::get<3>(next.top());
       next.pop();
       order.push_back(number);
-      for (int64_t later : segment_.after[size_t(number)])
+      for (int64_t later : stretch_.after[size_t(number)])
         if (--open[size_t(later)] == 0)
           push(later);
     }
@@ -306,15 +320,15 @@ private:
     inFlight_.clear();
     open_.assign(timed_.bytes.size(), 0);
     isLive_.assign(timed_.bytes.size(), false);
-    const int64_t end = segment_.begin + segment_.size();
+    const int64_t end = stretch_.begin + stretch_.size();
     for (size_t buffer = 0; buffer < timed_.bytes.size(); ++buffer) {
-      if (lives_.first[buffer] >= 0 && lives_.first[buffer] < segment_.begin &&
-          lives_.last[buffer] >= segment_.begin)
+      if (lives_.first[buffer] >= 0 && lives_.first[buffer] < stretch_.begin &&
+          lives_.last[buffer] >= stretch_.begin)
         isLive_[buffer] = true, counted_ += timed_.bytes[buffer];
       if (lives_.last[buffer] >= end)
-        open_[buffer] = 1; // read by a later segment
+        open_[buffer] = 1; // read by a later stretch
     }
-    for (int64_t i = 0; i < segment_.size(); ++i)
+    for (int64_t i = 0; i < stretch_.size(); ++i)
       for (const ByteAccess &access : accesses(i))
         ++open_[size_t(access.begin)];
   }
@@ -326,25 +340,25 @@ private:
     return bytes;
   }
   void count(int64_t i) {
-    if (segment_.queue(i) == kComputeQueue)
+    if (stretch_.queue(i) == kComputeQueue)
       land(i);
     for (const ByteAccess &access : accesses(i))
       if (const auto buffer = size_t(access.begin); !isLive_[buffer])
         isLive_[buffer] = true, counted_ += timed_.bytes[buffer];
-    if (segment_.queue(i) == kComputeQueue)
+    if (stretch_.queue(i) == kComputeQueue)
       finish(i);
     else
       inFlight_.push_back(i);
   }
   // Ends the transfers on which computation depends, and those before them in their queues.
   void land(int64_t i) {
-    for (int64_t earlier : segment_.before[size_t(i)]) {
-      const uint32_t queue = segment_.queue(earlier);
+    for (int64_t earlier : stretch_.before[size_t(i)]) {
+      const uint32_t queue = stretch_.queue(earlier);
       if (queue == kComputeQueue || !std::ranges::count(inFlight_, earlier))
         continue;
       for (auto at = inFlight_.begin(); at != inFlight_.end();) {
         const int64_t landed = *at;
-        if (segment_.queue(landed) == queue) {
+        if (stretch_.queue(landed) == queue) {
           finish(landed);
           at = inFlight_.erase(at);
         } else {
@@ -362,7 +376,7 @@ private:
   }
 
   const TimedProgram &timed_;
-  const Segment &segment_;
+  const Stretch &stretch_;
   const Lives &lives_;
   Numbers &live_;
   int64_t limit_;
@@ -372,15 +386,26 @@ private:
   std::vector<bool> isLive_; // by buffer
 };
 
-// The order of all segments. `runsEarly`: with step 2.
-Numbers orderWithin(const TimedProgram &timed, const std::vector<Segment> &segments,
+bool communicates(const Stretch &stretch) {
+  return std::ranges::any_of(stretch.instructions, [](const QueuedInstruction &instruction) {
+    return instruction.queue == kCommunicationQueue;
+  });
+}
+
+// The order of all instructions. `runsEarly`: with step 2.
+Numbers orderWithin(const TimedProgram &timed, const std::vector<Stretch> &stretches,
                     const Lives &lives, int64_t limit, bool runsEarly) {
-  Numbers live = liveBytesOf(timed, lives), order;
-  for (const Segment &segment : segments) {
-    SegmentOrder found(timed, segment, lives, live, limit);
-    const Numbers moved = found.moveTransfers();
-    for (int64_t i : runsEarly ? found.runEarly(moved) : moved)
-      order.push_back(segment.begin + i);
+  Numbers live = liveBytesOf(timed, lives), order(timed.seconds.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (const Stretch &stretch : stretches) {
+    if (!communicates(stretch))
+      continue;
+    StretchOrder found(timed, stretch, lives, live, limit);
+    Numbers inside = found.moveTransfers();
+    if (runsEarly)
+      inside = found.runEarly(inside);
+    for (size_t i = 0; i < inside.size(); ++i)
+      order[size_t(stretch.begin) + i] = stretch.begin + inside[i];
   }
   return order;
 }
@@ -422,9 +447,9 @@ TimedProgram reordered(const TimedProgram &timed, const std::vector<int64_t> &or
 
 double secondsOf(const TimedProgram &timed) {
   double seconds = 0;
-  for (const Segment &segment : segmentsOf(timed)) {
-    Clock clock(segment, timed.seconds);
-    for (int64_t i = 0; i < segment.size(); ++i)
+  for (const Stretch &stretch : stretchesOf(timed)) {
+    Clock clock(stretch, timed.seconds);
+    for (int64_t i = 0; i < stretch.size(); ++i)
       clock.run(i);
     seconds += clock.end();
   }
@@ -436,19 +461,22 @@ TimedProgram withFlights(const TimedProgram &timed, int64_t limit) {
   Numbers live = liveBytesOf(timed, lives);
   limit = std::max(limit, greatest(live));
   TimedProgram result = timed;
-  for (size_t s = 0; const Segment &segment : segmentsOf(timed)) {
-    auto &instructions = result.program.segments[s++];
-    Clock clock(segment, timed.seconds);
-    for (int64_t i = 0; i < segment.size(); ++i)
+  std::vector<QueuedInstruction *> instructions;
+  for (auto &segment : result.program.segments)
+    for (QueuedInstruction &instruction : segment)
+      instructions.push_back(&instruction);
+  for (const Stretch &stretch : stretchesOf(timed)) {
+    Clock clock(stretch, timed.seconds);
+    for (int64_t i = 0; i < stretch.size(); ++i)
       clock.run(i);
-    for (int64_t i = 0; i < segment.size(); ++i) {
-      QueuedInstruction &transfer = instructions[size_t(i)];
+    for (int64_t i = 0; i < stretch.size(); ++i) {
+      QueuedInstruction &transfer = *instructions[size_t(stretch.begin + i)];
       if (transfer.flight < 0)
         continue;
-      for (int64_t next = i + transfer.flight + 1; next < segment.size(); ++next) {
+      for (int64_t next = i + transfer.flight + 1; next < stretch.size(); ++next) {
         const bool isComplete =
-            segment.queue(next) == kComputeQueue && clock.beginOf(next) >= clock.endOf(i);
-        if (isComplete || !extend(timed, transfer, segment.begin + next, limit, lives, live))
+            stretch.queue(next) == kComputeQueue && clock.beginOf(next) >= clock.endOf(i);
+        if (isComplete || !extend(timed, transfer, stretch.begin + next, limit, lives, live))
           break;
         ++transfer.flight;
       }
@@ -462,14 +490,14 @@ int64_t peakOf(const TimedProgram &timed) { return greatest(liveBytesOf(timed, l
 std::vector<int64_t> overlapOrder(const TimedProgram &timed, int64_t limit) {
   Numbers given(timed.seconds.size());
   std::iota(given.begin(), given.end(), 0);
-  const std::vector<Segment> segments = segmentsOf(timed);
+  const std::vector<Stretch> stretches = stretchesOf(timed);
   const Lives lives = livesOf(timed);
   limit = std::max(limit, greatest(liveBytesOf(timed, lives)));
   const double seconds = secondsOf(timed);
   int64_t aim = limit;
   for (int attempt = 0; attempt <= kAttempts; ++attempt) {
     const bool isLast = attempt == kAttempts;
-    Numbers order = orderWithin(timed, segments, lives, isLast ? limit : aim, !isLast);
+    Numbers order = orderWithin(timed, stretches, lives, isLast ? limit : aim, !isLast);
     const TimedProgram found = reordered(timed, order);
     if (secondsOf(found) > seconds - kShort)
       break;

@@ -2,7 +2,8 @@
 // data.
 //
 // Instructions stay in their segments, and every two that access a common buffer, one of them to
-// write, stay in order.
+// write, stay in order. No instruction passes a message to another stage of a pipeline: a send that
+// waits for its receiver would otherwise wait for work that the receiver has not expected.
 #pragma once
 
 #include "passes/schedule/Waits.h"
@@ -36,10 +37,10 @@ TimedProgram withFlights(const TimedProgram &timed, int64_t limit);
 // The program in another order.
 TimedProgram reordered(const TimedProgram &timed, const std::vector<int64_t> &order);
 
-// The seconds of one run of each segment, if each queue runs its instructions in order, each
-// instruction waits for those before it that access a common buffer, one of them to write, and a
-// transfer waits for the computation before it: until then, others may need the places of its
-// buffers.
+// The seconds of one run of each segment, messages between others, if each queue runs its
+// instructions in order, each instruction waits for those before it that access a common buffer,
+// one of them to write, and a transfer waits for the computation before it: until then, others may
+// need the places of its buffers.
 double secondsOf(const TimedProgram &timed);
 
 // The most bytes that are live at an instruction. A buffer is live from the first instruction that

@@ -100,6 +100,21 @@ static std::vector<Lifetime> cutToPieces(int count, int64_t instants, int64_t by
   return lives;
 }
 
+TEST_CASE("no smaller arena is searched than one of as many bytes as are enough") {
+  std::mt19937 random(3);
+  int larger = 0;
+  for (int i = 0; i < 20; ++i) {
+    const std::vector<Lifetime> lives = cutToPieces(30, 20, 256 * kAlignment, random);
+    const int64_t peak = 256 * kAlignment, enough = 300 * kAlignment + 1;
+    const Placement placement = placeBuffers(lives, enough);
+    CHECK(placement.peak == peak);
+    CHECK(placement.bytes <= enough);
+    larger += placement.bytes > peak;
+    CHECK(placeBuffers(lives, peak - 1).bytes == peak); // less than the peak is never enough
+  }
+  CHECK(larger > 0);
+}
+
 TEST_CASE("buffers that fill the arena at every instant are placed without loss") {
   std::mt19937 random(3);
   int found = 0, firstFit = 0;

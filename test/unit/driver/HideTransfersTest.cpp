@@ -3,10 +3,13 @@
 #include "passes/driver/HideTransfers.h"
 
 #include "compiler/artifact/ExportPlan.h"
+#include "dialects/graph/Step.h"
 #include "dialects/program/Program.h"
 #include "passes/bufferize/Bufferize.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/Predict.h"
+#include "passes/driver/StageSearch.h"
+#include "passes/driver/Stages.h"
 #include "passes/schedule/Queues.h"
 #include "test/unit/driver/Models.h"
 
@@ -90,6 +93,66 @@ TEST_CASE("a budget bounds the bytes in which transfers are hidden") {
   CHECK(step.hide(planner::Budget(arena)) <= 0);
   CHECK(step.seconds() <= before);
   CHECK(step.arena.arena <= arena);
+}
+
+namespace {
+
+// A GPT in stages of two ranks that gather parameters in each part, after the phase `program`.
+void compileStages(driver::Compilation &c) {
+  Status status = driver::compileTo(c, "program");
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+}
+driver::CompileOptions inStages(const ModelFile &file, const char *schedule) {
+  driver::CompileOptions options = optionsOf(file.path(), bundledCases()[1], {4, "", 1, "fsdp"});
+  options.device = "";
+  options.stages = 2;
+  options.accumulate = 4;
+  options.schedule = schedule;
+  return options;
+}
+
+// Where instructions of communication stand in the segments of a program.
+std::vector<int64_t> placesOfTransfers(program::ProgramOp program) {
+  std::vector<int64_t> places;
+  int64_t place = 0;
+  for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
+    for (mlir::Operation &instruction : segment.getBody().front()) {
+      if (instruction.hasTrait<program::Communicates>() &&
+          !mlir::isa<program::SendOp, program::RecvOp>(instruction))
+        places.push_back(place);
+      ++place;
+    }
+  return places;
+}
+
+} // namespace
+
+TEST_CASE("stages hide transfers in each slot of each part, and take the planned bytes") {
+  const ModelFile file(bundledCases()[1]);
+  const char *schedule = GENERATE("1f1b", "zb-h1");
+  INFO(schedule);
+  driver::Compilation c(inStages(file, schedule)), given(inStages(file, schedule));
+  compileStages(c);
+  REQUIRE(driver::compileTo(given, "partitioned").isOk());
+  llvm::SmallVector<mlir::func::FuncOp> others;
+  driver::addStageAxis(given);
+  for (driver::Unit &unit : llvm::drop_begin(given.units))
+    others.push_back(graph::stepOf(*unit.module));
+  REQUIRE(succeeded(bufferize::lowerPrograms(given.module(), others)));
+  schedule::assignQueues(given.module());
+  size_t stage = 0;
+  for (auto [hidden, shown] : llvm::zip_equal(c.module().getOps<program::ProgramOp>(),
+                                              given.module().getOps<program::ProgramOp>())) {
+    CHECK(hidden.getSchedule() == shown.getSchedule());
+    CHECK(placesOfTransfers(hidden) != placesOfTransfers(shown));
+    CHECK(hidden.getArena()->getPeak() == c.stagePeaks[stage++]);
+  }
+  const double seconds = *driver::makespanOf(c);
+  bufferize::placePrograms(given.module());
+  schedule::setWaits(given.module());
+  given.cluster = c.cluster;
+  CHECK(seconds < 0.99 * *driver::makespanOf(given));
 }
 
 TEST_CASE("where nothing communicates, the order stays") {

@@ -41,6 +41,9 @@ QueuedInstruction copyBetweenSpaces(std::vector<ByteAccess> accesses) {
 }
 
 bool mustStayInOrder(const QueuedInstruction &a, const QueuedInstruction &b) {
+  for (const QueuedInstruction *each : {&a, &b})
+    if (each->queue == kSendQueue || each->queue == kReceiveQueue)
+      return true;
   for (const ByteAccess &x : a.accesses)
     for (const ByteAccess &y : b.accesses)
       if ((x.isWritten || y.isWritten) && x.begin == y.begin)
@@ -75,9 +78,10 @@ TimedProgram randomTimedProgram(std::mt19937 &random) {
     timed.program.schedule.push_back(int64_t(timed.program.segments.size()));
     auto &segment = timed.program.segments.emplace_back();
     for (int64_t i = draw(1, 25); i-- > 0;) {
-      const uint32_t queue = draw(0, 9) == 0   ? kTransferQueue
-                             : draw(0, 2) == 0 ? kCommunicationQueue
-                                               : kComputeQueue;
+      const uint32_t queue = draw(0, 9) == 0    ? kTransferQueue
+                             : draw(0, 2) == 0  ? kCommunicationQueue
+                             : draw(0, 19) == 0 ? (draw(0, 1) ? kSendQueue : kReceiveQueue)
+                                                : kComputeQueue;
       QueuedInstruction instruction{queue, {writes(draw(0, buffers - 1))}};
       for (int64_t k = draw(0, 2); k-- > 0;)
         instruction.accesses.push_back(reads(draw(0, buffers - 1)));
@@ -167,6 +171,26 @@ TEST_CASE("a copy to another space is in flight while computation runs, as far a
   // Without that peak, no byte is left for the value beside two others.
   CHECK(flightsOf(withFlights(programWith(3), 5)) ==
         std::vector<int64_t>{-1, 1, -1, -1, -1, 0, -1});
+}
+
+TEST_CASE("nothing passes a message between stages") {
+  // A gather that could begin before the message from which it does not read, and an update that
+  // waits for its reduction, before a message and further computation.
+  const TimedProgram timed = programOf({{compute({writes(0)}), 4e-3},
+                                        {{kReceiveQueue, {writes(1)}}, 1e-3},
+                                        {transfer({reads(2), writes(3)}), 3e-3},
+                                        {compute({reads(3), writes(4)}), 1e-3},
+                                        {transfer({reads(4), writes(5)}), 3e-3},
+                                        {compute({reads(5), writes(6)}), 1e-3},
+                                        {{kSendQueue, {reads(0)}}, 1e-3},
+                                        {compute({reads(1), writes(7)}), 4e-3}},
+                                       std::vector<int64_t>(8, 1));
+  CHECK(overlapOrder(timed, 100) == Order{0, 1, 2, 3, 4, 5, 6, 7});
+  TimedProgram other = timed; // without the messages
+  for (QueuedInstruction &each : other.program.segments[0])
+    if (each.queue == kReceiveQueue || each.queue == kSendQueue)
+      each.queue = kComputeQueue;
+  CHECK(overlapOrder(other, 100) != Order{0, 1, 2, 3, 4, 5, 6, 7});
 }
 
 TEST_CASE("random programs keep their order where it counts, take no more bytes and no more time") {
