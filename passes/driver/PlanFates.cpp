@@ -19,7 +19,10 @@ Result<planner::StepModel> readModel(ModuleOp module) {
   FailureOr<planner::StepModel> model = planner::readStep(step);
   if (failed(model) || failed(bufferize::readStores(step, *model)))
     return Status::userError(diagnostics.text());
-  model->inFlight = schedule::slotCounts(graph::scheduleOf(module));
+  const std::vector<graph::ScheduledAction> schedule = graph::scheduleOf(module);
+  model->inFlight = schedule::slotCounts(schedule);
+  if (model->inFlight.size() == 1)
+    model->waiting = schedule::mostWaiting(schedule);
   return std::move(*model);
 }
 

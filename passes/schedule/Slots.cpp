@@ -49,6 +49,18 @@ std::vector<int64_t> slotCounts(ArrayRef<graph::ScheduledAction> schedule) {
   return counts;
 }
 
+int64_t mostWaiting(ArrayRef<graph::ScheduledAction> schedule) {
+  int64_t waiting = 0, most = 1;
+  for (const graph::ScheduledAction &each : schedule) {
+    waiting += each.action == graph::Action::Forward;
+    if (each.action != graph::Action::Backward)
+      continue;
+    most = std::max(most, waiting);
+    --waiting;
+  }
+  return most;
+}
+
 namespace {
 
 // The segments of a chunk, by action; null where the program has none.

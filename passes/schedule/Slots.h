@@ -13,6 +13,10 @@ std::vector<int64_t> slotsOf(llvm::ArrayRef<graph::ScheduledAction> schedule);
 // By chunk, its slots if it has them for itself. Empty without a schedule.
 std::vector<int64_t> slotCounts(llvm::ArrayRef<graph::ScheduledAction> schedule);
 
+// The most micro-batches that have run their forward part and not their backward part when a
+// backward part begins, over all chunks; at least 1.
+int64_t mostWaiting(llvm::ArrayRef<graph::ScheduledAction> schedule);
+
 // Gives a program with one segment per action and chunk, named by graph::nameOf(), the schedule.
 // Each chunk has its own slots, unless it passes values to another chunk of the stage. For each
 // slot beyond the first, its segments are repeated, with copies of all buffers that only they

@@ -19,6 +19,8 @@
 //    kept, the forward part is charged only for what it reads itself;
 //  * layout changes of what repetitions read are free, since others may need them too, and what
 //    only repetitions read is charged to them in equal shares, kept or computed, whichever is less;
+//  * in a stage of one chunk with several micro-batches in flight, what is kept waits in each of
+//    them while a backward part runs (StepModel::waiting);
 //  * repetitions may stand between any two ops, so that reductions there can wait for others
 //    (StepModel::insertable).
 #pragma once

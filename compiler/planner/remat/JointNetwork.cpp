@@ -18,6 +18,7 @@ JointNetwork::JointNetwork(Costs &costs, const PlanProblem &kept, const ForcedFa
       nodes_(kept_.network.nodes.size()), priced_(kept_.network) {
   findReads();
   findBlocks();
+  others_ = whileOthersWait();
   for (size_t v = 0; v < nodes_.size(); ++v)
     if (v < model_.ops.size())
       addFates(static_cast<int>(v));
@@ -195,6 +196,7 @@ void JointNetwork::addFates(int index) {
     addSeconds(index, node.fates[f], forward, direct, given, mayRepeat);
     addLives(index, static_cast<int>(f), direct, given);
   }
+  addWaiting(index);
   if (mayRepeat)
     findSources(index, direct);
 }
@@ -380,10 +382,38 @@ void JointNetwork::addLife(int index, int fate, int usage, bool isKept) {
       share);
 }
 
+Span JointNetwork::whileOthersWait() const {
+  Span span;
+  for (const Op &op : model_.ops)
+    if (op.part == Part::Forward)
+      span.begin = span.end = std::max(span.begin, op.runs.end);
+  for (const Op &op : model_.ops)
+    if (op.part == Part::Backward && model_.waiting > 1)
+      span.end = std::max(span.end, op.runs.end);
+  return span;
+}
+
+void JointNetwork::addWaiting(int index) {
+  const Op &op = model_.ops[index];
+  std::vector<Life> &lives = nodes_[index].lives;
+  if (op.part != Part::Forward || op.repeats == 1)
+    return;
+  for (size_t i = 0, count = lives.size(); i < count; ++i) {
+    Life life = lives[i];
+    if (life.span.begin > others_.begin || life.span.end <= others_.begin || life.blocks)
+      continue;
+    life.span = others_;
+    life.times = model_.waiting - 1;
+    if (life.span.begin < life.span.end)
+      lives.push_back(life);
+  }
+}
+
 int64_t JointNetwork::bytesOf(size_t v, const Life &life, size_t choice) const {
   if (life.blocks)
     return (*life.blocks)[choice];
-  return life.usage < 0 ? life.bytes : kept_.network.nodes[v].choices[choice].bytes[life.usage];
+  return life.times *
+         (life.usage < 0 ? life.bytes : kept_.network.nodes[v].choices[choice].bytes[life.usage]);
 }
 
 std::vector<int64_t> JointNetwork::bytesAt(size_t v, int64_t instant) const {
@@ -400,6 +430,8 @@ std::vector<int64_t> JointNetwork::bytesAt(size_t v, int64_t instant) const {
 
 void JointNetwork::setShares(double price, int64_t instant) {
   shares_.assign(model_.ops.size(), 0);
+  sharesOfOthers_.assign(model_.ops.size(), 0);
+  const bool doOthersWait = others_.begin <= instant && instant < others_.end;
   for (size_t i = 0; i < model_.ops.size(); ++i) {
     const JointNode &node = nodes_[i];
     if (node.dependents == 0 || node.fates.size() != 1)
@@ -408,22 +440,29 @@ void JointNetwork::setShares(double price, int64_t instant) {
     const bool isThere = op.runs.end <= instant && instant < until_[i] &&
                          reads_[op.results[0]].lastForward < instant &&
                          !isReadByProduct(op.results[0], instant);
-    double least = solver::kForbidden;
-    for (const OpChoice &choice : kept_.kinds[i]->choices) {
-      const double bytes = static_cast<double>(
-          storedBytes(model_.values[op.results[0]], choice.results[0], costs_.mesh()));
-      least = std::min({least, isThere ? price * bytes : 0, leastAgain(i, choice) + paidFor(node)});
-    }
-    if (kept_.kinds[i]->rest.choice >= 0)
-      least = 0;
-    shares_[i] = least / node.dependents;
+    const int64_t others = doOthersWait && op.repeats > 1 ? model_.waiting - 1 : 0;
+    shares_[i] = shareOf(i, price * static_cast<double>(isThere + others), shares_);
+    sharesOfOthers_[i] = shareOf(i, price * static_cast<double>(others), sharesOfOthers_);
   }
 }
 
-double JointNetwork::paidFor(const JointNode &node) const {
+double JointNetwork::shareOf(size_t index, double perByte, const std::vector<double> &shares) {
+  const JointNode &node = nodes_[index];
+  if (kept_.kinds[index]->rest.choice >= 0)
+    return 0;
+  double least = solver::kForbidden;
+  for (const OpChoice &choice : kept_.kinds[index]->choices) {
+    const double bytes = static_cast<double>(
+        storedBytes(model_.values[model_.ops[index].results[0]], choice.results[0], costs_.mesh()));
+    least = std::min({least, perByte * bytes, leastAgain(index, choice) + paidFor(node, shares)});
+  }
+  return least / node.dependents;
+}
+
+double JointNetwork::paidFor(const JointNode &node, const std::vector<double> &shares) const {
   double sum = 0;
   for (int source : node.sources)
-    sum += shares_[source];
+    sum += shares[source];
   return sum;
 }
 
@@ -432,7 +471,9 @@ double JointNetwork::paidFor(int index, double price) const {
   for (int result : model_.ops[index].results)
     if (reads_[result].isDirect())
       bytes += model_.values[result].bytes() / costs_.mesh().ranks();
-  return std::min(paidFor(nodes_[index]), price * static_cast<double>(bytes));
+  const JointNode &node = nodes_[index];
+  return std::max(std::min(paidFor(node, shares_), price * static_cast<double>(bytes)),
+                  paidFor(node, sharesOfOthers_));
 }
 
 double JointNetwork::leastAgain(size_t index, const OpChoice &choice) {

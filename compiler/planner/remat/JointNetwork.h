@@ -45,6 +45,7 @@ private:
     int usage = -1;    // of the kept network's node: the bytes of its choices; -1: `bytes`
     int64_t bytes = 0; // of every choice
     const std::vector<int64_t> *blocks = nullptr; // the bytes of each choice, instead of both
+    int64_t times = 1;                            // how many micro-batches hold them
   };
 
   // What an op takes with one of its fates, whichever bytes that holds.
@@ -122,6 +123,12 @@ private:
   // The life of a result, from the end of its kernel.
   void addLife(int index, int fate, int usage, bool isKept);
 
+  // In a stage of a pipeline, what waits for the backward part of one micro-batch also waits for
+  // those of others while it runs.
+  void addWaiting(int index);
+  // When others wait; empty without other micro-batches in flight.
+  Span whileOthersWait() const;
+
   int64_t bytesOf(size_t v, const Life &life, size_t choice) const;
 
   // Per fate and choice.
@@ -130,11 +137,14 @@ private:
   // -- prices -------------------------------------------------------------------------------------
 
   // What one of its dependents pays for an op that only repetitions read: the least of keeping it
-  // and computing it, with its own sources, over their number.
+  // and computing it, with its own sources, over their number. With the bytes of all micro-batches,
+  // and with those alone of others in flight.
   void setShares(double price, int64_t instant);
-  double paidFor(const JointNode &node) const;
+  // The share of one op, if keeping it costs so many seconds per byte. `shares`: of its sources.
+  double shareOf(size_t index, double perByte, const std::vector<double> &shares);
+  double paidFor(const JointNode &node, const std::vector<double> &shares) const;
   // The same for a repetition: it may have run before the instant, where its sources are gone then,
-  // but its results wait to be read.
+  // but its results wait to be read. Sources that are kept wait for other micro-batches even so.
   double paidFor(int index, double price) const;
   double leastAgain(size_t index, const OpChoice &choice);
 
@@ -159,8 +169,9 @@ private:
   std::map<std::pair<const OpKind *, std::vector<bool>>, std::vector<int64_t>> blocks_;
   std::vector<int64_t> firstBehind_; // per op the first direct read of what depends on it
   std::vector<JointNode> nodes_;     // as in the kept network
+  Span others_;                      // see whileOthersWait()
   std::vector<int64_t> until_;       // per op, see findUntil()
-  std::vector<double> shares_;       // per op, see setShares()
+  std::vector<double> shares_, sharesOfOthers_; // per op, see setShares()
   solver::Problem priced_;
   using SecondsKey = std::tuple<const OpKind *, Fate, bool, std::vector<bool>, std::vector<bool>>;
   std::map<SecondsKey, std::vector<double>> seconds_;

@@ -2,13 +2,12 @@
 // are realised in the step, the layouts of the realised step are solved exactly, and the memory is
 // that of the program.
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/model/ReadStep.h"
 #include "compiler/planner/network/Decide.h"
 #include "compiler/planner/remat/JointBound.h"
 #include "compiler/planner/search/Planner.h"
 #include "dialects/graph/Step.h"
-#include "passes/bufferize/Stores.h"
 #include "passes/driver/Compile.h"
+#include "passes/driver/PlanFates.h"
 #include "passes/driver/PlannedProgram.h"
 #include "passes/remat/Realise.h"
 #include "test/unit/driver/Models.h"
@@ -26,10 +25,18 @@ using namespace cleave::planner;
 namespace {
 
 StepModel modelOf(mlir::ModuleOp module) {
-  auto model = readStep(graph::stepOf(module));
-  REQUIRE(mlir::succeeded(model));
-  REQUIRE(mlir::succeeded(bufferize::readStores(graph::stepOf(module), *model)));
+  Result<StepModel> model = driver::readModel(module);
+  REQUIRE(model);
   return std::move(*model);
+}
+
+// The options of a model, or of one in stages of so many ranks and twice as many micro-batches.
+driver::CompileOptions optionsIn(const ModelFile &file, const ModelCase &model, int64_t ranks,
+                                 int64_t stages) {
+  driver::CompileOptions options = optionsOf(file.path(), model, {ranks * stages});
+  options.stages = stages;
+  options.accumulate = stages > 1 ? 2 * stages : 1;
+  return options;
 }
 
 // A plan of the enumeration.
@@ -40,8 +47,9 @@ struct Best {
 
 class Enumeration {
 public:
-  Enumeration(const ModelCase &model, int64_t ranks, const std::string &mesh)
-      : file_(model), compilation_(optionsOf(file_.path(), model, {ranks})),
+  // Of the first stage, if there are several.
+  Enumeration(const ModelCase &model, int64_t ranks, const std::string &mesh, int64_t stages = 1)
+      : file_(model), compilation_(optionsIn(file_, model, ranks, stages)),
         mesh_(*Mesh::parse(mesh)) {
     REQUIRE(driver::compileTo(compilation_, "primitive").isOk());
     shared_ = *cluster::forRanks(*cluster::findCluster("h100-node"), ranks);
@@ -66,7 +74,8 @@ public:
         return;
       problem->network.spaces[0].budget = solution->peaks[0].bytes * 3 / 4;
       const Decisions decisions = decide(costs, *problem, solution->choices);
-      Result<ProgramMemory> memory = driver::memoryOf(*module, model, decisions, shared_);
+      Result<ProgramMemory> memory =
+          driver::memoryOf(*module, model, decisions, shared_);
       REQUIRE(memory);
       found_.push_back({secondsOf(costs, decisions), memory->arena});
     }
@@ -93,8 +102,16 @@ public:
   }
 
   // Seconds of any plan within the budget.
-  double boundIn(const Budget &budget) {
-    const StepModel roomy = withRoomForRepetitions(model_);
+  double boundIn(const Budget &budget) { return boundIn(budget, model_); }
+  // The same if nothing of other micro-batches waited.
+  double boundAlone(const Budget &budget) {
+    StepModel alone = model_;
+    alone.waiting = 1;
+    return boundIn(budget, alone);
+  }
+
+  double boundIn(const Budget &budget, const StepModel &model) {
+    const StepModel roomy = withRoomForRepetitions(model);
     Costs costs(roomy, shared_, mesh_);
     Result<Joint> joint =
         boundJointly(costs, {}, ForcedFates(roomy.ops.size()), budget, {}, {}, defaultLimits());
@@ -186,6 +203,16 @@ TEST_CASE("no plan with repetitions is faster than the bound on plans in its mem
   checkMany(0, 512, 4, "dp=4", 6);
   checkMany(1, 64, 4, "dp=2,tp=2", 0);
   checkMany(1, 64, 1, "dp=1", 2); // of a GPT
+}
+
+TEST_CASE("the bound counts what waits in other micro-batches in flight") {
+  Enumeration all(bundledCases()[1], 1, "dp=1", 4);
+  CHECK(all.model().waiting == 4);
+  all.add(keepAll(all.model()));
+  all.add(fullRecompute(all.model()));
+  all.add(selectiveRecompute(all.model()));
+  CHECK(all.check() > 0);
+  CHECK(all.boundAlone(all.least()) < all.boundIn(all.least()));
 }
 
 TEST_CASE("blocks that products read prove that nothing fits") {

@@ -23,6 +23,16 @@ TEST_CASE("a micro-batch takes the lowest free slot until its last action") {
   CHECK(schedule::slotsOf({}).empty());
 }
 
+TEST_CASE("micro-batches wait between their forward and their backward part") {
+  CHECK(schedule::mostWaiting(kTwoInFlight) == 2);
+  CHECK(schedule::mostWaiting({}) == 1);
+  CHECK(schedule::mostWaiting({{Action::Forward, 0}, // the message does not wait
+                               {Action::ReceiveForward, 1},
+                               {Action::Backward, 0},
+                               {Action::Forward, 1},
+                               {Action::Backward, 1}}) == 1);
+}
+
 // A module with one program.
 struct Program {
   MLIRContext context;
