@@ -9,6 +9,7 @@
 #include "passes/schedule/Away.h"
 #include "passes/schedule/Lifetimes.h"
 #include "passes/schedule/Slots.h"
+#include "runtime/base/Parallel.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -188,30 +189,48 @@ static ArenaSizes sizesOf(program::ProgramOp program) {
   return sizes;
 }
 
-std::vector<ArenaSizes> placePrograms(ModuleOp module, int64_t enough) {
-  SmallVector<program::ProgramOp> steps;
-  std::vector<ArenaSizes> sizes;
-  size_t evaluations = 0;
-  for (auto program : module.getOps<program::ProgramOp>()) {
-    if (program.getKind() == program::Kind::Evaluation) {
-      placeBeside(steps[evaluations++], program);
-      continue;
-    }
+// The buffers of a step in one of the spaces.
+struct StepBuffers {
+  program::ProgramOp step;
+  Space space = Space::Device;
+  Buffers buffers;
+  std::vector<Lifetime> lifetimes;
+  Placement placement;
+};
+
+// Places the buffers of all steps, several at a time.
+static void placeSteps(ArrayRef<program::ProgramOp> steps, std::optional<int64_t> room) {
+  std::vector<StepBuffers> all;
+  for (program::ProgramOp step : steps)
     for (Space space : kSpaces) {
-      const Buffers buffers = buffersIn(program, space);
-      setOffsets(program, space, buffers,
-                 placeBuffers(lifetimesOf(buffers), space == Space::Device ? enough : 0));
+      StepBuffers &each = all.emplace_back(StepBuffers{step, space, buffersIn(step, space)});
+      each.lifetimes = lifetimesOf(each.buffers);
     }
-    sizes.push_back(sizesOf(program));
-    steps.push_back(program);
-  }
+  inParallel(all.size(), [&](size_t i) {
+    all[i].placement =
+        placeBuffers(all[i].lifetimes, all[i].space == Space::Device ? room : std::nullopt);
+  });
+  for (const StepBuffers &each : all)
+    setOffsets(each.step, each.space, each.buffers, each.placement);
+}
+
+std::vector<ArenaSizes> placePrograms(ModuleOp module, std::optional<int64_t> room) {
+  SmallVector<program::ProgramOp> steps, evaluations;
+  for (auto program : module.getOps<program::ProgramOp>())
+    (program.getKind() == program::Kind::Evaluation ? evaluations : steps).push_back(program);
+  placeSteps(steps, room);
+  std::vector<ArenaSizes> sizes;
+  for (program::ProgramOp step : steps)
+    sizes.push_back(sizesOf(step));
+  for (auto [step, evaluation] : llvm::zip(steps, evaluations))
+    placeBeside(step, evaluation);
   return sizes;
 }
 
-FailureOr<ArenaSizes> bufferize(ModuleOp module) {
+FailureOr<ArenaSizes> bufferize(ModuleOp module, std::optional<int64_t> room) {
   if (failed(lowerPrograms(module)))
     return failure();
-  return placePrograms(module).front();
+  return placePrograms(module, room).front();
 }
 
 #define GEN_PASS_DEF_BUFFERIZEPASS

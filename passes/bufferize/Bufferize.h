@@ -5,6 +5,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/LLVM.h"
 
+#include <optional>
 #include <vector>
 
 namespace cleave::bufferize {
@@ -37,12 +38,12 @@ mlir::LogicalResult lowerPrograms(mlir::ModuleOp module,
                                   llvm::ArrayRef<mlir::func::FuncOp> evaluations = {});
 
 // Sets the offsets of the buffers and the sizes of the arenas. The own buffers of an evaluation are
-// placed around those that it shares. Returns the sizes of the steps alone, in order. No smaller
-// arena of device memory is searched than one of `enough` bytes.
-std::vector<ArenaSizes> placePrograms(mlir::ModuleOp module, int64_t enough = 0);
+// placed around those that it shares. Returns the sizes of the steps alone, in order. `room`:
+// of the arenas of device memory, as for placeBuffers().
+std::vector<ArenaSizes> placePrograms(mlir::ModuleOp module, std::optional<int64_t> room = {});
 
 // Lowers and places.
-mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module);
+mlir::FailureOr<ArenaSizes> bufferize(mlir::ModuleOp module, std::optional<int64_t> room = {});
 
 // Registers --cleave-bufferize.
 void registerBufferizePasses();

@@ -71,9 +71,9 @@ static double size(const Lifetime &life) { return static_cast<double>(life.bytes
 static double area(const Lifetime &life) { return size(life) * duration(life); }
 static constexpr double (*kKeys[])(const Lifetime &) = {size, area, duration};
 
-Placement placeBuffers(const std::vector<Lifetime> &lifetimes, int64_t enough) {
-  const int64_t peak = peakOf(lifetimes), // no placement takes less
-      least = std::max(peak, enough - enough % commonAlignment(lifetimes));
+Placement placeBuffers(const std::vector<Lifetime> &lifetimes, std::optional<int64_t> room) {
+  const int64_t peak = peakOf(lifetimes); // no placement takes less
+  const int64_t wanted = room ? std::max(peak, *room - *room % commonAlignment(lifetimes)) : peak;
   Placement best{.bytes = std::numeric_limits<int64_t>::max(), .peak = peak};
   for (const auto &key : kKeys) {
     std::vector<int64_t> offsets = placeInOrder(lifetimes, fallingOrder(lifetimes, key));
@@ -82,10 +82,11 @@ Placement placeBuffers(const std::vector<Lifetime> &lifetimes, int64_t enough) {
       best.bytes = bytes;
       best.offsets = std::move(offsets);
     }
-    if (best.bytes <= least)
+    if (best.bytes <= wanted)
       return best;
   }
-  tighten(lifetimes, least, best);
+  if (!room || peak <= *room)
+    tighten(lifetimes, wanted, best);
   return best;
 }
 

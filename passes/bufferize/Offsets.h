@@ -4,6 +4,7 @@
 #include "runtime/base/Alignment.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cleave::bufferize {
@@ -29,10 +30,12 @@ struct Placement {
 
 // Places the largest buffers first, each at the lowest offset where it overlaps no other buffer
 // that is alive at the same time; ties by order. Tries several orders. If none needs only the peak,
-// searches for a placement that does (EjectionSearch.h), and keeps the best. A placement in
-// `enough` bytes is as good as one in the peak: the search, which takes most of the time, is then
-// for these.
-Placement placeBuffers(const std::vector<Lifetime> &lifetimes, int64_t enough = 0);
+// searches for a placement that does (EjectionSearch.h), and keeps the best.
+//
+// With `room`, the question is whether the buffers fit in so many bytes. The search, which takes
+// most of the time, then runs only if the peak does and the orders do not, and ends with the first
+// placement in the room.
+Placement placeBuffers(const std::vector<Lifetime> &lifetimes, std::optional<int64_t> room = {});
 
 // Places further buffers around `placed`, which keep their offsets, in the best of these orders.
 // The size and the peak are those of all buffers together.

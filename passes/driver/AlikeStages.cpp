@@ -88,8 +88,9 @@ static Result<std::optional<Decided>> decideAs(const Decided &like, ModuleOp mod
   CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, like.fates));
   decided.plan = like.plan;
   rename(decided.plan, like.model, decided.model);
-  CLEAVE_TRY_ASSIGN(const planner::ProgramMemory memory,
-                    memoryOfPrograms(*decided.module, decided.model, cluster)(decided.plan));
+  CLEAVE_TRY_ASSIGN(
+      const planner::ProgramMemory memory,
+      memoryOfPrograms(*decided.module, decided.model, cluster, decided.plan.budget)(decided.plan));
   if (!decided.plan.budget.holds(memory.arena))
     return std::optional<Decided>();
   decided.plan.peakBytes = memory.peak;

@@ -247,7 +247,8 @@ private:
   Result<Decided> decideOn(const planner::Fates &fates, planner::PlannerOptions options,
                            Decide decide) {
     CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module_, model_, fates));
-    const planner::MemoryOf memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster_);
+    const planner::MemoryOf memoryOf =
+        memoryOfPrograms(*decided.module, decided.model, cluster_, options_.budget);
     options.memoryOf = [&](const planner::Decisions &decisions) -> Result<planner::ProgramMemory> {
       CLEAVE_TRY_ASSIGN(planner::ProgramMemory memory, memoryOf(decisions));
       least_ = std::min(least_.value_or(memory.arena), memory.arena);
@@ -287,7 +288,8 @@ private:
       return refusal(/*isProven=*/false);
     planner::PlannerOptions options = within(WhenTooLarge::Search);
     options.cutoffSeconds = cutoff();
-    CLEAVE_TRY(keepBest(planWith(kept, options)));
+    if (maySplit())
+      CLEAVE_TRY(keepBest(planWith(kept, options)));
     if (!best_)
       CLEAVE_TRY(repeatOften(*costs, kept));
     if (best_)
@@ -337,6 +339,15 @@ private:
     return !best_ && smallest_ && smallest_->arenaBytes > kHopeless * budget_;
   }
 
+  // Whether layouts that are split more finely may be better than the best plan. Not if keeping
+  // everything takes so much more than the budget, nor where networks of layouts, which know one
+  // micro-batch, count a fraction of the bytes of a stage.
+  bool maySplit() const {
+    const bool isInFlight =
+        llvm::any_of(model_.inFlight, [](int64_t microBatches) { return microBatches > 1; });
+    return !best_ || (!isInFlight && wholePeak_ <= kHopeless * budget_);
+  }
+
   // No plan fits. Looks for a small program, so that the message can name it: fates for the layouts
   // that take the least bytes, and the recipe that keeps little.
   Result<Decided> refuse(const std::vector<planner::JointMesh> &meshes) {
@@ -360,7 +371,7 @@ private:
     for (const planner::Fates &recipe :
          {planner::selectiveRecompute(model_), planner::fullRecompute(model_)})
       CLEAVE_TRY(tryFates(recipe, nullptr).status());
-    if (isHopeless())
+    if (isHopeless() || !maySplit())
       return Status::ok();
     const Tried &best = *std::min_element(tried_.begin(), tried_.end());
     planner::PlannerOptions options = within(WhenTooLarge::Search);
@@ -466,7 +477,7 @@ private:
       Result<planner::ChosenFates> chosen =
           planner::chooseFates(costs, plan, *forced_, within(target), options_.solve, repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
-      if (!chosen)
+      if (!chosen || isNoFaster(plan, *chosen))
         return Status::ok();
       CLEAVE_TRY_ASSIGN(int64_t slack, tryFates(chosen->fates, isAround ? &plan : nullptr));
       if (best_ && options_.isAnyEnough)
@@ -488,6 +499,11 @@ private:
                : Status::ok();
   }
 
+  // Whether repetitions that fit make the plan as slow as the best one.
+  bool isNoFaster(const planner::PricedDecisions &plan, const planner::ChosenFates &chosen) const {
+    return best_ && chosen.isFitting && plan.seconds + chosen.seconds >= best_->plan.seconds;
+  }
+
   // The network of fates does not know all that a repetition costs. So fates for less memory may
   // lead to a faster plan than those for `target`: they are tried as long as the network says so.
   // With other spaces, copies for less memory run beside computation as well.
@@ -498,7 +514,7 @@ private:
       Result<planner::ChosenFates> chosen =
           planner::chooseFates(costs, plan, *forced_, within(target), options_.solve, repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
-      if (!chosen || !chosen->isFitting || plan.seconds + chosen->seconds >= best_->plan.seconds)
+      if (!chosen || !chosen->isFitting || isNoFaster(plan, *chosen))
         break;
       CLEAVE_TRY(tryFates(chosen->fates, isAround ? &plan : nullptr).status());
     }
@@ -518,7 +534,8 @@ private:
       return -budget_; // other fates may go with these layouts
     CLEAVE_TRY(decided.status());
     const planner::Plan &plan = decided->plan;
-    int64_t slack = budget_ - plan.arenaBytes;
+    int64_t slack =
+        budget_ - planner::ProgramMemory{plan.peakBytes, plan.arenaBytes}.forBudget(budget_);
     if (!options_.spaces.hold(plan.hostBytes, plan.fileBytes)) { // placed with gaps
       others_.host -= others_.host / kShare;
       others_.file -= others_.file / kShare;

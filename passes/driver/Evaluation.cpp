@@ -83,7 +83,8 @@ Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
   options.ranks = step.mesh.ranks();
   options.mesh = step.mesh;
   options.budget = step.budget;
-  options.memoryOf = memoryOfPrograms(*unit.module, evaluation, cluster);
+  options.memoryOf =
+      memoryOfPrograms(*unit.module, evaluation, cluster, planner::Budget::unlimited());
   std::vector<planner::NamePin> pins;
   for (size_t i = 0; i < model.arguments.size(); ++i) {
     const planner::Argument &argument = model.arguments[i];

@@ -22,7 +22,7 @@ Result<Decided> decideAsGiven(const std::string &path, ModuleOp module,
   CLEAVE_TRY_ASSIGN(std::vector<int> choices, solver::choicesFromJson(text).withContext(path));
   CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
   CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, planner::keepAll(model)));
-  options.memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster);
+  options.memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster, options.budget);
   CLEAVE_TRY_ASSIGN(decided.plan, planner::planOf(decided.model, cluster, options, choices));
   return decided;
 }

@@ -11,6 +11,7 @@
 #include "passes/schedule/Queues.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/base/Alignment.h"
+#include "runtime/base/Parallel.h"
 
 #include <algorithm>
 #include <limits>
@@ -115,6 +116,23 @@ Order inverse(const Order &order) {
   return result;
 }
 
+// An order with overlap.
+struct Found {
+  Order order;
+  schedule::TimedProgram program;      // in that order, with flights
+  int64_t added = 0, addedByOrder = 0; // bytes at the peak, with flights and without
+};
+
+Found find(const Timed &given, const planner::Budget &budget) {
+  const int64_t limit = limitOf(given, budget), peak = peakOf(given.program);
+  Found found{.order = schedule::overlapOrder(given.program, limit)};
+  const schedule::TimedProgram ordered = reordered(given.program, found.order);
+  found.program = withFlights(ordered, limit);
+  found.added = peakOf(found.program) - peak;
+  found.addedByOrder = peakOf(ordered) - peak;
+  return found;
+}
+
 // A program in a new order.
 struct Reordered {
   program::ProgramOp program;
@@ -181,20 +199,23 @@ Result<std::vector<int64_t>> hideTransfers(ModuleOp module, const cluster::Clust
   mesh::MeshAttr mesh = mesh::meshOf(module);
   predictInstructions(outline, cluster, mesh ? mesh::toMesh(mesh) : Mesh(),
                       attentionKernels(module));
+  std::vector<Timed> given;
+  for (auto [i, op] : llvm::enumerate(programs))
+    given.push_back(timed(op, outline.programs(static_cast<int>(i))));
+  std::vector<Found> found(given.size());
+  inParallel(given.size(), [&](size_t i) {
+    found[i] = find(given[i], budget);
+    added[i] = found[i].added;
+  });
   std::vector<Reordered> changed;
   for (auto [i, op] : llvm::enumerate(programs)) {
-    const Timed given = timed(op, outline.programs(static_cast<int>(i)));
-    const int64_t limit = limitOf(given, budget), peak = peakOf(given.program);
-    Order order = schedule::overlapOrder(given.program, limit);
-    const schedule::TimedProgram ordered = reordered(given.program, order);
-    const schedule::TimedProgram found = withFlights(ordered, limit);
-    const bool hasFlights = flies(found);
-    if (std::ranges::is_sorted(order) && !hasFlights)
+    Found &each = found[i];
+    const bool hasFlights = flies(each.program);
+    if (std::ranges::is_sorted(each.order) && !hasFlights)
       continue;
-    added[i] = peakOf(found) - peak;
-    reorder(op, order);
-    setFlights(op, found);
-    changed.push_back({op, std::move(order), i, hasFlights, peakOf(ordered) - peak});
+    reorder(op, each.order);
+    setFlights(op, each.program);
+    changed.push_back({op, std::move(each.order), i, hasFlights, each.addedByOrder});
   }
   const auto steps = static_cast<size_t>(llvm::count_if(programs, [](program::ProgramOp program) {
     return program.getKind() == program::Kind::Step;

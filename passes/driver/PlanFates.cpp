@@ -42,11 +42,11 @@ Result<Decided> realiseFates(ModuleOp module, const planner::StepModel &model,
 }
 
 planner::MemoryOf memoryOfPrograms(ModuleOp module, const planner::StepModel &model,
-                                   const cluster::Cluster &cluster) {
+                                   const cluster::Cluster &cluster, const planner::Budget &budget) {
   return [=, &model,
           &cluster](const planner::Decisions &decisions) mutable -> Result<planner::ProgramMemory> {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, decisions.mesh.ranks()));
-    return memoryOf(module, model, decisions, shared);
+    return memoryOf(module, model, decisions, shared, budget);
   };
 }
 
@@ -54,7 +54,7 @@ Result<Decided> planWithFates(ModuleOp module, const planner::StepModel &model,
                               const planner::Fates &fates, const cluster::Cluster &cluster,
                               planner::PlannerOptions options) {
   CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, fates));
-  options.memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster);
+  options.memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster, options.budget);
   CLEAVE_TRY_ASSIGN(decided.plan, planner::planStep(decided.model, cluster, options));
   return decided;
 }

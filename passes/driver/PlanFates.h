@@ -15,10 +15,10 @@ Result<planner::StepModel> readModel(mlir::ModuleOp module);
 Result<Decided> realiseFates(mlir::ModuleOp module, const planner::StepModel &model,
                              const planner::Fates &fates);
 
-// The memory of programs of the module's step, which is `model` (PlannedProgram.h). Module, model
-// and cluster must live as long as the function.
+// The memory of programs of the module's step, which is `model` (memoryOf in PlannedProgram.h).
+// Module, model and cluster must live as long as the function.
 planner::MemoryOf memoryOfPrograms(mlir::ModuleOp module, const planner::StepModel &model,
-                                   const cluster::Cluster &cluster);
+                                   const cluster::Cluster &cluster, const planner::Budget &budget);
 
 // Realises the fates and plans the sharding of the step. Errors as of planStep.
 Result<Decided> planWithFates(mlir::ModuleOp module, const planner::StepModel &model,

@@ -51,12 +51,14 @@ LogicalResult partitionStep(ModuleOp module, const cluster::Cluster &cluster) {
 
 Result<planner::ProgramMemory> memoryOf(ModuleOp module, const planner::StepModel &model,
                                         const planner::Decisions &decisions,
-                                        const cluster::Cluster &cluster) {
+                                        const cluster::Cluster &cluster,
+                                        const planner::Budget &budget) {
   OwningOpRef<ModuleOp> copy = module.clone();
   DiagnosticText diagnostics(*module.getContext());
   shard::partition(graph::stepOf(*copy), model, decisions, cluster);
   prepare(*copy);
-  FailureOr<bufferize::ArenaSizes> sizes = bufferize::bufferize(*copy);
+  FailureOr<bufferize::ArenaSizes> sizes = bufferize::bufferize(
+      *copy, budget.isLimited() ? std::optional(budget.bytes()) : std::nullopt);
   if (failed(sizes))
     return Status::defect(diagnostics.text()).withContext("memory of a plan");
   return planner::ProgramMemory{

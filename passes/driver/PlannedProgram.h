@@ -18,10 +18,12 @@ void tidy(mlir::ModuleOp module);
 mlir::LogicalResult partitionStep(mlir::ModuleOp module, const cluster::Cluster &cluster);
 
 // The memory of the program that these decisions on the module's step, which is `model`, lead to.
-// It is read from that program, which is lowered in a copy of the module. A defect if it cannot be
-// lowered.
+// It is read from that program, which is lowered in a copy of the module. With a limited `budget`,
+// the arena is the first that is found within it, and no small one is searched for a program that
+// exceeds it anyway. A defect if the program cannot be lowered.
 Result<planner::ProgramMemory> memoryOf(mlir::ModuleOp module, const planner::StepModel &model,
                                         const planner::Decisions &decisions,
-                                        const cluster::Cluster &cluster);
+                                        const cluster::Cluster &cluster,
+                                        const planner::Budget &budget);
 
 } // namespace cleave::driver

@@ -35,7 +35,7 @@ public:
       return finish();
     // A network that counts more than the program gets so much more.
     const int64_t budget = options_.budget.bytes();
-    CLEAVE_TRY(attempt(std::max(budget, budget + modelled() - tried_.memory.arena)));
+    CLEAVE_TRY(attempt(std::max(budget, budget + modelled() - tried_.memory.forBudget(budget))));
     bound_ = std::max(bound_, tried_.refined.solution.lowerBound);
     isProven_ = tried_.refined.solution.status == solver::SolveStatus::Infeasible;
     if (isHopeless() && !findsLeast())
@@ -58,6 +58,11 @@ private:
            tried_.refined.solution.lowerBound >= options_.solve.cutoff;
   }
   bool fits() const { return options_.budget.holds(tried_.memory.arena); }
+  // The bytes by which the program exceeds the budget.
+  int64_t excess() const {
+    const int64_t budget = options_.budget.bytes();
+    return tried_.memory.forBudget(budget) - budget;
+  }
   // The peak by the network, in bytes.
   int64_t modelled() const {
     const std::vector<solver::MemoryPeak> &peaks = tried_.refined.solution.peaks;
@@ -104,9 +109,7 @@ private:
   // largest budget without a solution and the smallest solution; 0 where these are close.
   int64_t nextBudget() const {
     const std::vector<int64_t> &needed = tried_.refined.solution.infeasibility.smallestBudget;
-    const int64_t next = isFound() ? modelled() - (tried_.memory.arena - options_.budget.bytes())
-                         : needed.empty() ? 0
-                                          : needed[0];
+    const int64_t next = isFound() ? modelled() - excess() : needed.empty() ? 0 : needed[0];
     if (!findsLeast() && infeasible_ < mostBudget() && next > mostBudget())
       return mostBudget();
     if (infeasible_ < next && !(smallest_ && next >= *smallest_))

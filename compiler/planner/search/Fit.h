@@ -20,6 +20,12 @@ struct ProgramMemory {
   int64_t arena = 0; // the memory that holds all of them, at least the peak
   int64_t host = 0;  // memory of the host that holds others
   int64_t file = 0;  // bytes of a file that holds others
+
+  // The bytes to compare with a budget. The arena counts only where its gaps decide: one that is
+  // not the smallest is good enough for a program that fits or that exceeds the budget anyway.
+  int64_t forBudget(int64_t budget) const {
+    return peak <= budget && arena > budget ? arena : peak;
+  }
 };
 
 // The memory of the program that follows from decisions.

@@ -100,17 +100,20 @@ static std::vector<Lifetime> cutToPieces(int count, int64_t instants, int64_t by
   return lives;
 }
 
-TEST_CASE("no smaller arena is searched than one of as many bytes as are enough") {
+TEST_CASE("with room for them, buffers need no smaller arena") {
   std::mt19937 random(3);
   int larger = 0;
   for (int i = 0; i < 20; ++i) {
     const std::vector<Lifetime> lives = cutToPieces(30, 20, 256 * kAlignment, random);
-    const int64_t peak = 256 * kAlignment, enough = 300 * kAlignment + 1;
-    const Placement placement = placeBuffers(lives, enough);
+    const int64_t peak = 256 * kAlignment, room = 300 * kAlignment + 1;
+    const Placement placement = placeBuffers(lives, room);
     CHECK(placement.peak == peak);
-    CHECK(placement.bytes <= enough);
+    CHECK(placement.bytes <= room);
     larger += placement.bytes > peak;
-    CHECK(placeBuffers(lives, peak - 1).bytes == peak); // less than the peak is never enough
+    CHECK(placeBuffers(lives, peak).bytes == peak);
+    const Placement tooLarge = placeBuffers(lives, peak - 1); // is not searched for
+    CHECK(tooLarge.bytes >= placeBuffers(lives).bytes);
+    CHECK(tooLarge.offsets.size() == lives.size());
   }
   CHECK(larger > 0);
 }

@@ -75,7 +75,7 @@ public:
       problem->network.spaces[0].budget = solution->peaks[0].bytes * 3 / 4;
       const Decisions decisions = decide(costs, *problem, solution->choices);
       Result<ProgramMemory> memory =
-          driver::memoryOf(*module, model, decisions, shared_);
+          driver::memoryOf(*module, model, decisions, shared_, Budget::unlimited());
       REQUIRE(memory);
       found_.push_back({secondsOf(costs, decisions), memory->arena});
     }
