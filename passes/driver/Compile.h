@@ -59,8 +59,8 @@ struct Compilation {
   std::optional<cluster::Cluster> cluster;
   planner::Plan decided;           // the planner's decisions
   std::vector<int64_t> stagePeaks; // planned bytes by stage; empty without --stages
-  // Plans whose slowest stage takes as long, in the planner's model, are not searched. If none is
-  // faster, the phase `planned` fails and sets the seconds that this stage takes at least.
+  // Plans of stages that take as long, in the planner's model, are not searched. If none is faster,
+  // the phase `planned` fails and sets the seconds that they take at least.
   double cutoffSeconds = std::numeric_limits<double>::infinity();
   std::optional<double> beatenSeconds;
   uint64_t arenaBytes = 0;       // size of one rank's arena

@@ -30,8 +30,9 @@ Result<double> makespanOf(Compilation &c);
 // seconds. The first number of stages is one with small bubbles; then come fewer, and then more,
 // each until two in a row were slower; micro-batches rise. Not compiled are numbers whose bound by
 // the model's FLOPs at the devices' peak exceeds the best step so far. Not planned to the end are
-// those whose first stage alone takes as long as that step in the planner's model, in which nothing
-// overlaps. Other schedules are tried for the best numbers only.
+// those whose first stage takes as long as that step in the planner's model, in which nothing
+// overlaps, with the bubbles that it has to wait. Other schedules are tried for the best numbers
+// only.
 //
 // The compilation is then that of the best plan after the phase `program`. If the options ask for
 // output of earlier phases, it has the chosen options and no module. A remark names what was tried.
