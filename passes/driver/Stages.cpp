@@ -352,7 +352,7 @@ public:
   // A bound on the seconds of plans on all meshes, once meshes() has compared them.
   double bound() const { return bound_; }
 
-  // The same of plans within the budget.
+  // A bound on the seconds of plans within the budget, on all meshes.
   double boundWithin() {
     const auto forced = planner::forcedFates(model_, options_.pins, options_.spaces);
     if (!asksForMemory() || !forced)
@@ -361,9 +361,9 @@ public:
     return meshes && !meshes->empty() ? std::max(bound_, meshes->front().boundSeconds) : bound_;
   }
 
-  // Whether plans on the mesh may be worth a search. Not if a bound without a limit of memory shows
-  // that none takes fewer seconds, nor if the bound within the budget, or its layouts with
-  // repetitions, show that they are little faster.
+  // Whether plans on the mesh may be worth a search. They are not if a bound without a limit of
+  // memory reaches `seconds`, or if the bound within the budget, or its layouts with repetitions,
+  // come close to them.
   bool mayBeFasterOn(const Mesh &mesh, double seconds) {
     planner::PlannerOptions options = options_;
     options.mesh = mesh;
@@ -393,7 +393,7 @@ private:
     return options;
   }
 
-  // What the layouts of a bound take with repetitions within the budget; 0 if it is not known.
+  // Seconds of the layouts of a bound, with repetitions within the budget; 0 if unknown.
   double secondsWithin(const planner::JointMesh &mesh, const planner::ForcedFates &forced) {
     if (!mesh.base)
       return 0;

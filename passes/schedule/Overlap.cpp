@@ -72,7 +72,7 @@ Stretch stretchOf(std::span<const QueuedInstruction> instructions, int64_t begin
   return stretch;
 }
 
-// Divides the segments at messages, each of which is a stretch of its own.
+// Divides the segments at messages. Each message is a stretch by itself.
 std::vector<Stretch> stretchesOf(const TimedProgram &timed) {
   std::vector<Stretch> stretches;
   int64_t number = 0;

@@ -161,8 +161,8 @@ struct StepModel {
   // By chunk of the stage that the step is: its micro-batches in flight, each with values of its
   // own that wait for the backward part. Empty: one.
   std::vector<int64_t> inFlight;
-  // Of the only chunk of a stage: at most so many micro-batches have run their forward part and not
-  // their backward part when a backward part begins. Of several chunks 1, as of other steps.
+  // In a stage of one chunk, the most micro-batches that have run their forward part and not their
+  // backward part when a backward part begins. 1 in stages of several chunks and in other steps.
   int64_t waiting = 1;
   int insertable = 0; // ops that repetitions may add between any two ops of the backward part
 };

@@ -140,7 +140,7 @@ private:
   // and computing it, with its own sources, over their number. With the bytes of all micro-batches,
   // and with those alone of others in flight.
   void setShares(double price, int64_t instant);
-  // The share of one op, if keeping it costs so many seconds per byte. `shares`: of its sources.
+  // The share of one op. `perByte`: seconds that keeping it costs; `shares`: those of its sources.
   double shareOf(size_t index, double perByte, const std::vector<double> &shares);
   double paidFor(const JointNode &node, const std::vector<double> &shares) const;
   // The same for a repetition: it may have run before the instant, where its sources are gone then,

@@ -112,7 +112,7 @@ driver::CompileOptions inStages(const ModelFile &file, const char *schedule) {
   return options;
 }
 
-// Where instructions of communication stand in the segments of a program.
+// Positions of the instructions of communication in a program.
 std::vector<int64_t> placesOfTransfers(program::ProgramOp program) {
   std::vector<int64_t> places;
   int64_t place = 0;

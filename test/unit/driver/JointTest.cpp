@@ -30,7 +30,7 @@ StepModel modelOf(mlir::ModuleOp module) {
   return std::move(*model);
 }
 
-// The options of a model, or of one in stages of so many ranks and twice as many micro-batches.
+// The options of a model on `ranks`, or in stages of `ranks` with two micro-batches per stage.
 driver::CompileOptions optionsIn(const ModelFile &file, const ModelCase &model, int64_t ranks,
                                  int64_t stages) {
   driver::CompileOptions options = optionsOf(file.path(), model, {ranks * stages});
@@ -47,7 +47,7 @@ struct Best {
 
 class Enumeration {
 public:
-  // Of the first stage, if there are several.
+  // With several stages, enumerates plans of the first one.
   Enumeration(const ModelCase &model, int64_t ranks, const std::string &mesh, int64_t stages = 1)
       : file_(model), compilation_(optionsIn(file_, model, ranks, stages)),
         mesh_(*Mesh::parse(mesh)) {
@@ -103,7 +103,7 @@ public:
 
   // Seconds of any plan within the budget.
   double boundIn(const Budget &budget) { return boundIn(budget, model_); }
-  // The same if nothing of other micro-batches waited.
+  // The bound if no values of other micro-batches waited.
   double boundAlone(const Budget &budget) {
     StepModel alone = model_;
     alone.waiting = 1;
