@@ -4,9 +4,6 @@
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/model/Batch.h"
 #include "compiler/planner/model/ReadStep.h"
-#include "compiler/planner/remat/ChooseFates.h"
-#include "compiler/planner/remat/FatePins.h"
-#include "compiler/planner/search/JointMeshes.h"
 #include "compiler/schedule/pipelines/Csv.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Stage.h"
@@ -16,6 +13,7 @@
 #include "passes/driver/DescribePlan.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
+#include "passes/driver/FirstStage.h"
 #include "passes/driver/PlanFates.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
@@ -315,100 +313,6 @@ static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::C
   }
   return std::optional(std::move(plans));
 }
-
-// Where memory binds, further meshes are searched for plans that take at most this share of the
-// seconds of the best one.
-constexpr double kEnoughFaster = 0.99;
-
-// Bounds on plans of the first stage, which bound those of all stages.
-class FirstStage {
-public:
-  FirstStage(planner::StepModel model, const cluster::Cluster &shared,
-             planner::PlannerOptions options)
-      : model_(std::move(model)), shared_(shared), options_(std::move(options)),
-        budget_(options_.budget) {
-    options_.budget = planner::Budget::unlimited();
-    options_.maxReasons = 0;
-  }
-
-  // The meshes to try, those that may be fastest first: plans on these rule out most others.
-  Result<std::vector<Mesh>> meshes() {
-    std::vector<Mesh> meshes = planner::meshesToTry(options_);
-    if (meshes.size() == 1)
-      return meshes;
-    CLEAVE_TRY_ASSIGN(const planner::Plan plan, planner::planStep(model_, shared_, options_));
-    bound_ = plan.boundSeconds;
-    auto seconds = [&](const Mesh &mesh) {
-      auto tried = llvm::find_if(plan.meshesTried, [&](const planner::TriedMesh &tried) {
-        return planner::haveEqualSizes(tried.mesh, mesh);
-      });
-      return tried == plan.meshesTried.end() ? 0 : tried->seconds;
-    };
-    llvm::stable_sort(meshes,
-                      [&](const Mesh &a, const Mesh &b) { return seconds(a) < seconds(b); });
-    return meshes;
-  }
-
-  // A bound on the seconds of plans on all meshes, once meshes() has compared them.
-  double bound() const { return bound_; }
-
-  // A bound on the seconds of plans within the budget, on all meshes.
-  double boundWithin() {
-    const auto forced = planner::forcedFates(model_, options_.pins, options_.spaces);
-    if (!asksForMemory() || !forced)
-      return bound_;
-    const auto meshes = planner::jointMeshes(model_, shared_, withinBudget(), *forced);
-    return meshes && !meshes->empty() ? std::max(bound_, meshes->front().boundSeconds) : bound_;
-  }
-
-  // Whether plans on the mesh may be worth a search. They are not if a bound without a limit of
-  // memory reaches `seconds`, or if the bound within the budget, or its layouts with repetitions,
-  // come close to them.
-  bool mayBeFasterOn(const Mesh &mesh, double seconds) {
-    planner::PlannerOptions options = options_;
-    options.mesh = mesh;
-    Result<planner::Plan> plan = planner::planStep(model_, shared_, options);
-    if (plan && plan->boundSeconds >= seconds)
-      return false;
-    const auto forced = planner::forcedFates(model_, options.pins, options.spaces);
-    if (!asksForMemory() || !plan || !forced)
-      return true;
-    options = withinBudget();
-    options.mesh = mesh;
-    const auto meshes = planner::jointMeshes(model_, shared_, options, *forced);
-    return !meshes || meshes->empty() ||
-           std::max(meshes->front().boundSeconds, secondsWithin(meshes->front(), *forced)) <
-               kEnoughFaster * seconds;
-  }
-
-private:
-  // Whether memory has a limit that values cannot evade in other spaces.
-  bool asksForMemory() const { return budget_.isLimited() && !options_.spaces.any(); }
-
-  // For a bound that is not raised further than a look at each mesh does.
-  planner::PlannerOptions withinBudget() const {
-    planner::PlannerOptions options = options_;
-    options.budget = budget_;
-    options.isAnyEnough = true;
-    return options;
-  }
-
-  // Seconds of the layouts of a bound, with repetitions within the budget; 0 if unknown.
-  double secondsWithin(const planner::JointMesh &mesh, const planner::ForcedFates &forced) {
-    if (!mesh.base)
-      return 0;
-    planner::Costs costs(model_, shared_, mesh.mesh);
-    const auto chosen =
-        planner::chooseFates(costs, *mesh.base, forced, {budget_.bytes(), {}}, options_.solve);
-    return chosen && chosen->isFitting ? mesh.base->seconds + chosen->seconds : 0;
-  }
-
-  planner::StepModel model_;
-  const cluster::Cluster &shared_;
-  planner::PlannerOptions options_; // without a limit
-  planner::Budget budget_;
-  double bound_ = 0;
-};
 
 // The seconds for which the first stage waits while the first micro-batch is on later stages and
 // the last one comes back, if these take `kLeastShare` of the seconds of the first one. Stages are
