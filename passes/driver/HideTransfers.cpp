@@ -152,9 +152,9 @@ std::vector<bool> fitWhenPlaced(ModuleOp module, const planner::Budget &budget) 
   return fit;
 }
 
-// Ends the flights of programs, then brings them back into their given order, until all fit. The buffers of an evaluation
-// lie around those of the step of its ranks, so that both keep their new order or none does.
-// `steps`: their number; steps come first.
+// Ends the flights of programs, then brings them back into their given order, until all fit. The
+// buffers of an evaluation lie around those of the step of its ranks, so that both keep their new
+// order or none does. `steps`: their number; steps come first.
 void undoUntilAllFit(ModuleOp module, const planner::Budget &budget, size_t steps,
                      std::vector<Reordered> &changed, std::vector<int64_t> &added) {
   while (budget.isLimited() && !changed.empty()) {

@@ -386,9 +386,9 @@ private:
   std::vector<bool> isLive_; // by buffer
 };
 
-bool communicates(const Stretch &stretch) {
+bool transfers(const Stretch &stretch) {
   return std::ranges::any_of(stretch.instructions, [](const QueuedInstruction &instruction) {
-    return instruction.queue == kCommunicationQueue;
+    return instruction.queue != kComputeQueue && !isMessage(instruction);
   });
 }
 
@@ -398,7 +398,7 @@ Numbers orderWithin(const TimedProgram &timed, const std::vector<Stretch> &stret
   Numbers live = liveBytesOf(timed, lives), order(timed.seconds.size());
   std::iota(order.begin(), order.end(), 0);
   for (const Stretch &stretch : stretches) {
-    if (!communicates(stretch))
+    if (!transfers(stretch))
       continue;
     StretchOrder found(timed, stretch, lives, live, limit);
     Numbers inside = found.moveTransfers();

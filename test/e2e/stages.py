@@ -21,6 +21,9 @@ MODELS = {
     "vit_b_16": ({"layers": 4, "hidden": 48, "heads": 3, "ffn": 96, "patch": 8, "image": 32, "classes": 10}, 0),
     "unet": ({"layers": 2, "hidden": 8, "image": 32, "classes": 2}, 0),  # connections skip stages
 }
+# Cut between the products of experts and their weighted sum. What passes is dense, so that products of its gradient have operands in
+# another order than in one stage, and round otherwise.
+CUT_IN_EXPERTS = ("mixtral-8x7b", 4)
 # Models with parameters that several stages read: an embedding, and in T5 also the bias of all attentions.
 TIED = {"gpt2": ({**_TEXT, "ffn": 128, "context": 16}, 16),
         "t5-small": ({**_TEXT, "layers": 2, "hidden": 32, "head-size": 8, "ffn": 64}, 16)}
@@ -75,7 +78,12 @@ class Stages(fixture.Plans):
             wanted = self.numbers(self.plan(name, model, options, 1), samples)
             for stages in (2, 4):
                 with self.subTest(model=name, stages=stages):
-                    self.assertEqual(self.numbers(self.plan(name, model, options, stages), samples), wanted)
+                    found = self.numbers(self.plan(name, model, options, stages), samples)
+                    if (name, stages) == CUT_IN_EXPERTS:
+                        for a, b in zip(found, wanted):
+                            self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-6)
+                    else:
+                        self.assertEqual(found, wanted)
 
     def test_tied_parameters_are_updated_alike_by_the_stages_that_read_them(self):
         for name, sizes in TIED.items():
