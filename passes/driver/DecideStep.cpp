@@ -155,8 +155,8 @@ private:
         bytesText(options_.spaces.file), " of a file");
   }
 
-  // The same with a share of the copies' seconds, as if their links were faster. `whole`: the
-  // fastest plan that keeps everything. Sets the best plan.
+  // Searches plans while a copy counts with a share of its seconds, as if its link were faster.
+  // `whole`: the fastest plan that keeps everything. Sets the best plan.
   Status useSpaces(const planner::Fates &kept, const Decided &whole, double exposed) {
     cluster_ = given_;
     for (cluster::Link *link : {&cluster_.hostLink, &cluster_.fileLink}) {

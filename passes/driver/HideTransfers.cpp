@@ -60,7 +60,7 @@ Timed timed(program::ProgramOp op, const plan::Program &predicted) {
   return result;
 }
 
-// The bytes that the buffers of a program may take that are not live all the time.
+// The bytes that the budget leaves for buffers that are not live all the time.
 int64_t limitOf(const Timed &timed, const planner::Budget &budget) {
   return budget.isLimited() ? budget.bytes() - timed.alwaysLive
                             : std::numeric_limits<int64_t>::max();
@@ -102,10 +102,11 @@ void removeFlights(program::ProgramOp program) {
   schedule::setLifetimes(program);
 }
 
-bool flies(const schedule::TimedProgram &timed) {
+// Whether a program copies between spaces.
+bool hasFlights(const schedule::TimedProgram &timed) {
   return llvm::any_of(timed.program.segments, [](const auto &segment) {
     return llvm::any_of(segment,
-                        [](const schedule::QueuedInstruction &each) { return each.flight > 0; });
+                        [](const schedule::QueuedInstruction &each) { return each.flight >= 0; });
   });
 }
 
@@ -116,7 +117,8 @@ Order inverse(const Order &order) {
   return result;
 }
 
-// An order with overlap.
+// An order with overlap. Values are in other spaces to need less device memory: the peak of a
+// program with copies between spaces does not rise.
 struct Found {
   Order order;
   schedule::TimedProgram program;      // in that order, with flights
@@ -124,10 +126,11 @@ struct Found {
 };
 
 Found find(const Timed &given, const planner::Budget &budget) {
-  const int64_t limit = limitOf(given, budget), peak = peakOf(given.program);
+  const int64_t peak = peakOf(given.program);
+  const int64_t limit = hasFlights(given.program) ? peak : limitOf(given, budget);
   Found found{.order = schedule::overlapOrder(given.program, limit)};
   const schedule::TimedProgram ordered = reordered(given.program, found.order);
-  found.program = withFlights(ordered, limit);
+  found.program = withFlights(ordered, peakOf(ordered));
   found.added = peakOf(found.program) - peak;
   found.addedByOrder = peakOf(ordered) - peak;
   return found;
@@ -210,12 +213,12 @@ Result<std::vector<int64_t>> hideTransfers(ModuleOp module, const cluster::Clust
   std::vector<Reordered> changed;
   for (auto [i, op] : llvm::enumerate(programs)) {
     Found &each = found[i];
-    const bool hasFlights = flies(each.program);
-    if (std::ranges::is_sorted(each.order) && !hasFlights)
+    const bool flies = hasFlights(each.program);
+    if (std::ranges::is_sorted(each.order) && !flies)
       continue;
     reorder(op, each.order);
     setFlights(op, each.program);
-    changed.push_back({op, std::move(each.order), i, hasFlights, each.addedByOrder});
+    changed.push_back({op, std::move(each.order), i, flies, each.addedByOrder});
   }
   const auto steps = static_cast<size_t>(llvm::count_if(programs, [](program::ProgramOp program) {
     return program.getKind() == program::Kind::Step;

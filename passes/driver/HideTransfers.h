@@ -16,8 +16,8 @@ namespace cleave::driver {
 // Reorders the programs of a module whose instructions are in queues and whose buffers have no
 // places, and sets their lifetimes. The planner's cost model predicts the seconds, on `cluster` as
 // the mesh's ranks see it (cluster::forRanks). Buffers may be live for longer, as far as the budget
-// permits; a program whose placed buffers do not fit it stays as it was, and so does the evaluation
-// of its ranks.
+// permits, or, with copies between spaces, as long as the peak does not rise; a program whose
+// placed buffers do not fit it stays as it was, and so does the evaluation of its ranks.
 //
 // Returns the bytes by which the peak of each program grows.
 Result<std::vector<int64_t>> hideTransfers(mlir::ModuleOp module, const cluster::Cluster &cluster,

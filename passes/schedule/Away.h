@@ -16,7 +16,7 @@ namespace cleave::schedule {
 // Instructions access device memory only. So every persistent buffer outside of it gets buffers in
 // device memory, one per use: accesses of one segment that follow each other closely. Each is
 // filled from the persistent buffer before its first access, and copied back after its last one if
-// the use writes it. A buffer with the attribute program::kAway has two uses, before and behind the
+// the use writes it. A buffer with the attribute program::kAway has two uses, before and after the
 // longest time without an access, if that is long: it is copied to a buffer in that space at the
 // end of the first, and back into another buffer in device memory before the second. The attribute
 // is removed.

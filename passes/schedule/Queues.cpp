@@ -9,7 +9,7 @@ using namespace mlir;
 
 namespace cleave::schedule {
 
-// More than any arena has: arenas are one behind the other in QueuedProgram.
+// More bytes than any arena has: QueuedProgram numbers them arena after arena.
 static constexpr int64_t kMostBytes = int64_t(1) << 60;
 
 static uint32_t queueOf(Operation &instruction, bool isForGpus) {

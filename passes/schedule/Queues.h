@@ -13,8 +13,8 @@ class ProgramOp;
 
 namespace cleave::schedule {
 
-// The instructions of a program and the bytes that they access: of the arenas, one behind the
-// other, if the buffers are placed, else buffer number i is byte i.
+// The instructions of a program and the bytes that they access. The bytes of placed buffers are
+// numbered arena after arena; otherwise byte i stands for buffer number i.
 QueuedProgram queuesOf(program::ProgramOp program, bool arePlaced);
 
 // Sets the attribute `queue` of instructions in other queues than 0.

@@ -13,9 +13,9 @@ namespace cleave::memory {
 
 class FileSpace {
 public:
-  // Creates a file of zeros in the folder, which only this process can open, and which goes with
-  // the process however it ends. A user error if the folder is none or its disk has not so many
-  // bytes left.
+  // Creates a file of zeros in the folder that only this process can open and that vanishes with
+  // the process, however it ends. A user error if the folder does not exist or its disk lacks the
+  // space.
   static Result<std::shared_ptr<FileSpace>> create(const std::string &folder, uint64_t bytes);
   ~FileSpace();
   FileSpace(const FileSpace &) = delete;

@@ -32,7 +32,7 @@ public:
   void record(Event event, uint32_t queue);
   // In queue 0, returns when the event is reached, or with the failure of its queue.
   Status wait(Event event, uint32_t queue);
-  // Of two timed events that are reached.
+  // Both events are timed and have been reached.
   double secondsBetween(Event begin, Event end) const;
 
   // Returns when all work of a queue, or of all queues, is complete; returns and forgets the first

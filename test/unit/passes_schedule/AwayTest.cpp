@@ -176,5 +176,5 @@ TEST_CASE("a sweep forward and back moves no more than the published fewest move
           size_t(std::stoi(found[4])));
   }
   CHECK((!file.is_open() || rows == 23));
-  CHECK(movesOf(6, 2, false) == 4 * 6 - 2 * 2); // the formula behind them
+  CHECK(movesOf(6, 2, false) == 4 * 6 - 2 * 2); // the formula that the rows follow
 }

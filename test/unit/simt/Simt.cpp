@@ -13,6 +13,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -207,6 +208,10 @@ private:
     case llvm::Intrinsic::vector_reduce_fadd:
       result = sumOf(thread, call);
       break;
+    case llvm::Intrinsic::vector_reduce_fmaximum:
+    case llvm::Intrinsic::vector_reduce_fminimum:
+      result = {extremeOf(call, valueOf(thread, call.getArgOperand(0)))};
+      break;
     case llvm::Intrinsic::assume:
     case llvm::Intrinsic::experimental_noalias_scope_decl:
       break;
@@ -267,6 +272,20 @@ private:
   }
 
   // The lanes of the second argument, added to the first in their order.
+  // The largest lane, or the smallest; NaN if any is NaN.
+  static uint64_t extremeOf(const llvm::CallInst &call, const Scalars &lanes) {
+    const bool isLargest = call.getIntrinsicID() == llvm::Intrinsic::vector_reduce_fmaximum;
+    auto number = [&](uint64_t lane) { return toDouble(call.getType(), lane); };
+    uint64_t extreme = lanes[0];
+    for (uint64_t lane : lanes) {
+      const double x = number(lane), y = number(extreme);
+      const bool isBeyond = x == y ? std::signbit(y) == isLargest : isLargest ? x > y : x < y;
+      if (!std::isnan(y) && (std::isnan(x) || isBeyond))
+        extreme = lane;
+    }
+    return extreme;
+  }
+
   Scalars sumOf(Thread &thread, const llvm::CallInst &call) {
     Scalars sum = valueOf(thread, call.getArgOperand(0));
     for (uint64_t lane : valueOf(thread, call.getArgOperand(1))) {

@@ -33,6 +33,8 @@ Run run(const std::string &body) {
     declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
     declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
     declare i32 @llvm.nvvm.shfl.sync.bfly.i32(i32, i32, i32, i32)
+    declare float @llvm.vector.reduce.fmaximum.v2f32(<2 x float>)
+    declare float @llvm.vector.reduce.fminimum.v2f32(<2 x float>)
     define void @f(ptr %x) {
       %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
       %own = getelementptr i32, ptr %x, i32 %t
@@ -69,6 +71,19 @@ TEST_CASE("threads exchange values through shared memory and shuffles") {
                     "store i32 %w, ptr %own\nret void");
   CHECK(swapped.fault == "");
   CHECK(swapped.numbers[6] == 7);
+}
+
+TEST_CASE("vectors have a largest and a smallest lane") {
+  const std::string lanes =
+      "%f = sitofp i32 %v to float\n"
+      "%p = insertelement <2 x float> <float 5.0, float 5.0>, float %f, i32 0\n";
+  Run span = run(lanes + "%max = call float @llvm.vector.reduce.fmaximum.v2f32(<2 x float> %p)\n"
+                         "%min = call float @llvm.vector.reduce.fminimum.v2f32(<2 x float> %p)\n"
+                         "%span = fsub float %max, %min\n"
+                         "%r = fptosi float %span to i32\nstore i32 %r, ptr %own\nret void");
+  CHECK(span.fault == "");
+  CHECK(span.numbers[3] == 2);
+  CHECK(span.numbers[9] == 4);
 }
 
 TEST_CASE("a missing barrier is found") {
