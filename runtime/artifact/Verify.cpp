@@ -37,6 +37,9 @@ static Status verifyMesh(const plan::Plan &plan) {
 // Whether a number of the cost model can be compared and added.
 static bool isAmount(double value) { return value >= 0 && std::isfinite(value); }
 
+// How far sums of seconds may be apart that were added in another order.
+constexpr double kRounding = 1e-6;
+
 static Status verifyPrediction(const plan::Prediction &predicted) {
   for (auto [name, value] : {std::pair{"step_seconds", predicted.step_seconds()},
                              {"planned_seconds", predicted.planned_seconds()},
@@ -48,6 +51,10 @@ static Status verifyPrediction(const plan::Prediction &predicted) {
   if (!(predicted.bound_seconds() >= 0) || std::isnan(predicted.gap()))
     return Status::defect("the bound of ", predicted.bound_seconds(), " seconds or the gap of ",
                           predicted.gap(), " is not a number");
+  if (predicted.bound_seconds() > predicted.planned_seconds() * (1 + kRounding))
+    return Status::defect("no plan takes less than ", predicted.bound_seconds(),
+                          " seconds, and this one is planned to take ",
+                          predicted.planned_seconds());
   return Status::ok();
 }
 

@@ -15,6 +15,13 @@
 
 namespace cleave::dump {
 
+static bool copiesBetweenSpaces(const plan::Plan &plan) {
+  return std::ranges::any_of(plan.programs(), [](const plan::Program &program) {
+    return std::ranges::any_of(
+        program.arenas(), [](const plan::Arena &arena) { return arena.space() != plan::DEVICE; });
+  });
+}
+
 // What a step takes, and how far that is from the least.
 static void addTime(Table &table, const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
@@ -25,11 +32,14 @@ static void addTime(Table &table, const plan::Plan &plan) {
                            secondsText(p.communication_seconds()) + where});
   if (const std::string speed = speedText(plan); !speed.empty())
     table.add({"speed", speed});
-  // The planner's model overlaps nothing and launches every kernel of a GPU alone. Its estimate can
-  // therefore exceed the seconds of the step.
+  // The planner's model overlaps nothing but copies between spaces and launches every kernel of a
+  // GPU alone. Its estimate can therefore exceed the seconds of the step.
   const bool overlaps = p.compute_seconds() + p.communication_seconds() > 1.001 * p.step_seconds();
   const bool shares = plan.device() == "cuda" && p.planned_seconds() > 1.001 * p.step_seconds();
-  const char *without = overlaps ? ", without overlap" : shares ? ", without shared launches" : "";
+  const char *without = copiesBetweenSpaces(plan) ? ", with no overlap but of copies"
+                        : overlaps                ? ", without overlap"
+                        : shares                  ? ", without shared launches"
+                                                  : "";
   // The bound of a pipeline is that of its slowest stage.
   const bool hasStages = std::ranges::any_of(plan.mesh(), [](const plan::MeshAxis &axis) {
     return axis.name() == "stage" && axis.size() > 1;
