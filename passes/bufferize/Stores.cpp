@@ -164,8 +164,8 @@ private:
     ArrayRef<Value> tenants = lowering_.tenantsOf(originalOf(buffer));
     if (tenants.empty())
       return readWorkspace(buffer, store);
-    // A tenant stays until the next one is computed in its place. Of a buffer that was copied away
-    // and back, each has held only some of them.
+    // A tenant stays until the next one is computed in its place. A copy of a buffer in another
+    // space or back holds only some of the buffer's tenants.
     for (auto [i, tenant] : llvm::enumerate(tenants)) {
       planner::Store piece = store;
       piece.value = number_.lookup(tenant);

@@ -10,7 +10,8 @@ namespace cleave::decompose {
 // Which composite ops stay.
 using Keeps = llvm::function_ref<bool(graph::DecompositionInterface)>;
 bool keepsNothing(graph::DecompositionInterface op);
-// Those for which programs of CPUs, or of GPUs, have a kernel (DecompositionInterface::hasKernel).
+// Ops that programs of CPUs, or of GPUs, run as one kernel stay
+// (DecompositionInterface::hasKernel).
 bool keepsKernels(graph::DecompositionInterface op);
 bool keepsGpuKernels(graph::DecompositionInterface op);
 

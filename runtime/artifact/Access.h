@@ -37,7 +37,7 @@ struct StridedTensor {
   bool isWritten;
 };
 
-// Those of an attention that are present, in the order of the message's fields.
+// The operands and results of an attention that are present, in the order of the message's fields.
 std::vector<StridedTensor> attentionTensors(const plan::Attention &attention);
 
 // The input, the weight and the output of a grouped product.

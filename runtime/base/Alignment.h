@@ -8,7 +8,7 @@ namespace cleave {
 // CPUs: a cache line, which holds the widest vector. GPUs: cuBLASLt requires it of workspaces.
 constexpr int64_t bufferAlignment(bool isForGpus) { return isForGpus ? 256 : 64; }
 
-// Of buffers in a file, for direct I/O: a page.
+// Buffers in a file begin at a page, which direct I/O requires.
 inline constexpr int64_t kFileAlignment = 4096;
 
 // Rounds `bytes` up to a multiple of `alignment`.

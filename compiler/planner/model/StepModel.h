@@ -158,8 +158,8 @@ struct StepModel {
   std::vector<Output> outputs;
   std::vector<Store> stores; // all buffers; a value that lies in the home of another has none
   int64_t instants = 0;      // of the clock
-  // By chunk of the stage that the step is: its micro-batches in flight, each with values of its
-  // own that wait for the backward part. Empty: one.
+  // The micro-batches in flight of each chunk of a stage. Each keeps its own values until its
+  // backward part runs. Empty: one chunk with one micro-batch.
   std::vector<int64_t> inFlight;
   // In a stage of one chunk, the most micro-batches that have run their forward part and not their
   // backward part when a backward part begins. 1 in stages of several chunks and in other steps.

@@ -30,7 +30,7 @@ struct PricedDecisions : Decisions {
 // partitioning emits, and of the collectives that buckets join.
 double secondsOf(Costs &costs, const Decisions &decisions);
 
-// Those of copies between spaces.
+// The seconds of all copies between spaces, which secondsOf() includes.
 double copySecondsOf(const Costs &costs, const Decisions &decisions);
 
 // All memory that is taken by these choices, one per node of the network.

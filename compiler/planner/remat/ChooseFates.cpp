@@ -307,7 +307,7 @@ public:
   // The solver rarely finds a solution where several budgets bind. The budgets of other spaces are
   // then replaced by prices, which rise while too many bytes are in a space and fall otherwise.
   Result<ChosenFates> run() {
-    Result<ChosenFates> direct = solve({});
+    Result<ChosenFates> direct = solve();
     if (!budget_.others.any() || (direct && direct->isFitting) ||
         (!direct && direct.status().kind() != StatusKind::Infeasible))
       return direct;
@@ -366,8 +366,9 @@ private:
     return std::optional(std::move(found));
   }
 
-  Result<ChosenFates> solve(const SpacePrices &prices) {
-    FateNetwork network(costs_, whole_, choices_, forced_, budget_, repetitions_, prices);
+  // Within the budgets of all spaces; else with the least device memory that was found.
+  Result<ChosenFates> solve() {
+    FateNetwork network(costs_, whole_, choices_, forced_, budget_, repetitions_, {});
     solver::Problem problem = network.build();
     CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem, limits_));
     bool isFitting = solution.isFound();

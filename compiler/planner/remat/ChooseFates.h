@@ -15,12 +15,14 @@
 // other spaces, the results may also be copied there when the forward part has read them, and back
 // at the first reader of the backward part. A node per large parameter, constant and state has the
 // choices to be in device memory throughout, or in another space but when ops read or replace it,
-// for which each has a copy of its own. Bytes: those of the plan. What is kept occupies them all
-// the time, what runs again until its last reader of the forward part, and from its slot on. The
-// realised program needs no more: a repetition stands no earlier than at its slot, and buffers that
-// are not kept may be reused. Seconds of a repetition: its kernels, the reductions of its results,
-// and the layout changes of its operands, as if none of these were shared. Seconds of what is
-// elsewhere: its copies.
+// for which each has a copy of its own.
+//
+// Bytes are those of the plan. Kept results occupy theirs all the time. The results of an op that
+// runs again occupy theirs until their last reader of the forward part, and from the op's slot on.
+// The realised program needs no more: a repetition stands no earlier than at its slot, and buffers
+// that are not kept may be reused. Seconds of a repetition: its kernels, the reductions of its
+// results, and the layout changes of its operands, as if none of these were shared. A result in
+// another space takes the seconds of its copies.
 #pragma once
 
 #include "compiler/planner/choices/Budget.h"

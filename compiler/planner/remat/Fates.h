@@ -4,10 +4,10 @@
 //
 // An op that is run again reads its operands where they are: kept ones in memory, others from
 // their own repetition. Views have the fate of what they show. An op that no reader needs again is
-// not repeated, whatever its fate says. Some results of a kernel group that runs again may be kept:
-// its repetition computes the others from them, a norm from the sum that it normalises. Of another
-// op with several results those may be kept that other repetitions need. An op may run again more
-// than once: each repetition has a place, and is read from there to the next one.
+// not repeated, whatever its fate says. A kernel group that runs again may keep some results: its
+// repetition computes the others from them, a norm from the sum that it normalises. Another op with
+// several results may keep those that other repetitions need. An op may run again more than once:
+// each repetition has a place, and is read from there to the next one.
 #pragma once
 
 #include "compiler/planner/model/StepModel.h"

@@ -63,7 +63,8 @@ static Gradients dotGeneral(DotGeneralOp op, Term dy) {
   return {gradientOf(lhs, rhs, dy), gradientOf(rhs, lhs, dy)};
 }
 
-// Those of a grouped product: its rows are in the same groups. Partitioned ops have no gradients.
+// The gradients of a grouped product are grouped products over the same groups of rows. Partitioned
+// ops have no gradients.
 static Gradients groupedMatmul(GroupedMatmulOp op, Term dy) {
   Value transposed = buildTranspose(*dy.b, op.getWeights(), {0, 2, 1});
   Gradients gradients = {

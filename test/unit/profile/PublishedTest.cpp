@@ -53,8 +53,8 @@ TEST_CASE("a convolution has the published multiply-accumulates") {
   CHECK(number(profileOf(b.finish(), options).total.forwardMacs) == 29040000000);
 }
 
-// Of a training step, three times the products of its forward pass: causal attention half, the head
-// counted, the gather of embeddings not. Published to four digits for sequences of 8192 tokens.
+// A training step counts three times the FLOPs of its forward pass. Causal attention counts half
+// and the head counts; the gather of embeddings does not. Published for sequences of 8192 tokens.
 TEST_CASE("Llama 3 has the published FLOPs per token") {
   static constexpr int64_t kTokens = 8192;
   auto billionsPerToken = [](const std::string &name) {

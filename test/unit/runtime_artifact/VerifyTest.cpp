@@ -537,15 +537,6 @@ TEST_CASE("dataflow: values that are read must have been written and not overwri
   }
 }
 
-TEST_CASE("a plan is not planned to be faster than its bound") {
-  plan::Plan plan = validPlan();
-  plan.mutable_predicted()->set_planned_seconds(0.003);
-  plan.mutable_predicted()->set_bound_seconds(0.003);
-  CHECK(brokenRule(plan) == "");
-  plan.mutable_predicted()->set_bound_seconds(0.004);
-  CHECK_THAT(brokenRule(plan), Contains("no plan takes less than 0.004 seconds, and this one is"));
-}
-
 TEST_CASE("communication: members issue equal collectives in one order") {
   plan::Plan plan = twoPrograms();
   plan::Collective &other = *instruction(plan, Sum, 1).mutable_collective();

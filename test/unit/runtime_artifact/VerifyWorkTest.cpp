@@ -199,3 +199,12 @@ TEST_CASE("instructions: a bias has an element of the result's type for each of 
                Contains("the columns of its out 'y' are 4 elements apart, expected 1"));
   }
 }
+
+TEST_CASE("a plan is not planned to be faster than its bound") {
+  plan::Plan plan = validPlan();
+  plan.mutable_predicted()->set_planned_seconds(0.003);
+  plan.mutable_predicted()->set_bound_seconds(0.003);
+  CHECK(brokenRule(plan) == "");
+  plan.mutable_predicted()->set_bound_seconds(0.004);
+  CHECK_THAT(brokenRule(plan), Contains("no plan takes less than 0.004 seconds, and this one is"));
+}
