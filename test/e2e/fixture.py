@@ -27,6 +27,15 @@ class Plans(InFolder):
         cleave.must("cleave-compile", model, *options, "--cluster", "local-cpu", "--ranks", ranks, "-o", plan)
         return plan
 
+    def trained(self, plan, samples, steps, *options):
+        """(loss, gradient norm) of each step that ran; every rank allocated what was planned."""
+        log = plan.with_suffix(".jsonl")
+        log.unlink(missing_ok=True)
+        found, ranks = cleave.train(plan, samples, steps, log, *options)
+        for rank in ranks:
+            self.assertEqual(rank["planned_bytes"], rank["allocated_bytes"])
+        return [(step["loss"], step["grad_norm"]) for step in found]
+
     def refuses(self, answer, *words, code=1):
         """The tool ended with this code and one message, which has all the words."""
         self.assertEqual(answer.code, code, answer)

@@ -62,12 +62,7 @@ class Stages(fixture.Plans):
         return self.compile(f"{name}-{stages}x{ranks}", model, *options, "--stages", stages, ranks=stages * ranks)
 
     def numbers(self, plan, samples, *options, steps=STEPS):
-        log = plan.with_suffix(".jsonl")
-        log.unlink(missing_ok=True)
-        found, ranks = cleave.train(plan, samples, steps, log, *options)
-        for rank in ranks:
-            self.assertEqual(rank["planned_bytes"], rank["allocated_bytes"])
-        return [(step["loss"], step["grad_norm"]) for step in found]
+        return self.trained(plan, samples, steps, *options)
 
     def test_losses_and_gradient_norms_are_the_same_bits_on_any_number_of_stages(self):
         for name, sizes in MODELS.items():

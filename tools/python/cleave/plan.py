@@ -39,10 +39,10 @@ class Decision(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What the planner predicts for one step: seconds and bytes of the fullest rank. In the planner's model, which overlaps nothing,
-    no plan takes less than `bound_seconds`, and `gap` is how far this one may be from the best, as a fraction. `utilization` is the share
-    of the devices' peak rate that the model's products take (MFU); it and the samples and tokens per second are 0 where they are not
-    known."""
+    """What the planner predicts for one step: seconds and bytes of the fullest rank. In the planner's model, which overlaps only copies
+    between memories, no plan takes less than `bound_seconds`, and `gap` is how far this one may be from the best, as a fraction.
+    `utilization` is the share of the devices' peak rate that the model's products take (MFU); it and the samples and tokens per second
+    are 0 where they are not known."""
 
     step_seconds: float
     peak_bytes: int
