@@ -1,5 +1,6 @@
 """Blocks: layers with parameters and statistics, tied and frozen parameters, dropouts without chance, positions."""
 
+import torch
 from maker import SPECIAL, Reject, product
 
 BEGINNINGS = ["", "", "nn.init.zeros_(self.{0}.weight)", "nn.init.ones_(self.{0}.weight)", "nn.init.eye_(self.{0}.weight)",
@@ -66,8 +67,10 @@ def norm(m):
     value = m.value(condition=lambda t: t.dim() > 1 and t.numel())
     shape = tuple(m.tensor(value).shape)
     statistics = m.pick(["", "", ", momentum=0.5", ", momentum=None", ", affine=False", ", track_running_stats=False", ", eps=0.5"])
-    layers = [f"nn.LayerNorm({shape[-1]})", f"nn.LayerNorm({list(shape[-2:])}, elementwise_affine=False)", f"nn.RMSNorm({shape[-1]})",
-              f"nn.GroupNorm(1, {shape[1]})", f"nn.GroupNorm({shape[1]}, {shape[1]})"]
+    # Groups of one element are left out: their norm is a rounding error.
+    normed = [(shape[-1], f"nn.LayerNorm({shape[-1]})"), (torch.Size(shape[-2:]).numel(), f"nn.LayerNorm({list(shape[-2:])}, elementwise_affine=False)"),
+              (torch.Size(shape[1:]).numel(), f"nn.GroupNorm(1, {shape[1]})"), (torch.Size(shape[2:]).numel(), f"nn.GroupNorm({shape[1]}, {shape[1]})")]
+    layers = [f"nn.RMSNorm({shape[-1]})"] + [layer for elements, layer in normed if elements > 1]
     if 2 <= len(shape) <= 4:
         layers += [f"nn.BatchNorm{max(1, len(shape) - 2)}d({shape[1]}{statistics})"] * 5
     if 3 <= len(shape) <= 4:
