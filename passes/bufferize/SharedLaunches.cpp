@@ -68,17 +68,19 @@ private:
     bool isWritten;
   };
 
-  std::vector<Interval> intervals() const {
+  const std::vector<Interval> &intervals() {
+    if (!intervals_.empty())
+      return intervals_;
     llvm::DenseMap<int64_t, std::vector<Use>> uses; // per buffer, by position
     for (auto [position, run] : llvm::enumerate(runs_))
       for (const Access &access : run.accesses)
         uses[access.buffer].push_back({static_cast<int64_t>(position), access.isWritten});
-    std::vector<Interval> intervals(runs_.size());
+    intervals_.resize(runs_.size());
     for (auto &[buffer, list] : uses)
       for (const auto &x : list)
         if (runs_[x.position].kernel >= 0)
-          narrow(intervals[x.position], x, list);
-    return intervals;
+          narrow(intervals_[x.position], x, list);
+    return intervals_;
   }
 
   static void narrow(Interval &interval, const Use &own, const std::vector<Use> &uses) {
@@ -96,14 +98,14 @@ private:
       }
   }
 
-  std::optional<Group> findGroup(int64_t kernel) const {
+  std::optional<Group> findGroup(int64_t kernel) {
     std::vector<int64_t> positions;
     for (auto [position, run] : llvm::enumerate(runs_))
       if (run.kernel == kernel)
         positions.push_back(static_cast<int64_t>(position));
     if (positions.size() < 2)
       return std::nullopt;
-    const std::vector<Interval> all = intervals();
+    const std::vector<Interval> &all = intervals();
     llvm::stable_sort(positions,
                       [&](int64_t a, int64_t b) { return all[a].before < all[b].before; });
     for (size_t first = 0; first + 1 < positions.size(); ++first)
@@ -157,26 +159,27 @@ private:
         order.push_back(joined);
     }
     runs_ = std::move(order);
+    intervals_.clear();
   }
 
   LaunchLimits limits_;
-  std::vector<Run> runs_; // in their order
+  std::vector<Run> runs_;           // in their order
+  std::vector<Interval> intervals_; // of these; empty: not known
 };
 
 // The kernel with this number of instances; adds it to the module if it is missing.
-program::KernelOp kernelWith(program::KernelOp kernel, int64_t instances) {
+program::KernelOp kernelWith(program::KernelOp kernel, int64_t instances, SymbolTable &kernels) {
   const std::string name = kernel.getSymName().str() + "_x" + std::to_string(instances);
-  auto module = kernel->getParentOfType<ModuleOp>();
-  if (auto known = module.lookupSymbol<program::KernelOp>(name))
+  if (auto known = kernels.lookup<program::KernelOp>(name))
     return known;
   OpBuilder b(kernel.getContext());
-  b.setInsertionPointAfter(kernel);
   auto times = [&](std::optional<APFloat> number) {
     return b.getF64FloatAttr(static_cast<double>(instances) *
                              (number ? number->convertToDouble() : 0));
   };
-  auto shared = cast<program::KernelOp>(b.clone(*kernel));
+  auto shared = cast<program::KernelOp>(kernel->clone());
   shared.setSymName(name);
+  kernels.insert(shared, std::next(kernel->getIterator()));
   shared.setInstances(instances);
   shared.setBuffers(kernel.getBuffers() * instances);
   shared.setFlopsAttr(times(kernel.getFlops()));
@@ -186,8 +189,9 @@ program::KernelOp kernelWith(program::KernelOp kernel, int64_t instances) {
 
 class SegmentSharer {
 public:
-  explicit SegmentSharer(program::SegmentOp segment)
-      : segment_(segment), module_(segment->getParentOfType<ModuleOp>()) {}
+  // `kernels`: the symbols of the segment's module.
+  SegmentSharer(program::SegmentOp segment, SymbolTable &kernels)
+      : segment_(segment), kernels_(kernels) {}
 
   void share() {
     Block &block = segment_.getBody().front();
@@ -229,7 +233,7 @@ private:
   }
 
   program::KernelOp kernelOf(program::LaunchOp launch) {
-    return module_.lookupSymbol<program::KernelOp>(launch.getKernel());
+    return kernels_.lookup<program::KernelOp>(launch.getKernel());
   }
 
   static bool isSmall(program::KernelOp kernel) {
@@ -249,7 +253,8 @@ private:
       llvm::append_range(buffers, launch.getBuffers());
     }
     OpBuilder b = OpBuilder::atBlockEnd(&segment_.getBody().front());
-    program::KernelOp kernel = kernelWith(kernelOf(first), static_cast<int64_t>(launches.size()));
+    program::KernelOp kernel =
+        kernelWith(kernelOf(first), static_cast<int64_t>(launches.size()), kernels_);
     auto launch =
         program::LaunchOp::create(b, first.getLoc(), kernel.getSymName(), buffers, written);
     launch->setDiscardableAttrs(first->getDiscardableAttrDictionary());
@@ -258,7 +263,7 @@ private:
   }
 
   program::SegmentOp segment_;
-  ModuleOp module_;
+  SymbolTable &kernels_;
   llvm::DenseMap<Attribute, int64_t> numbers_; // of kernels
   llvm::DenseMap<Value, size_t> buffers_;      // numbers of buffers
 };
@@ -271,8 +276,9 @@ std::vector<std::vector<int64_t>> shareLaunches(const std::vector<Launchable> &s
 }
 
 void shareLaunches(program::ProgramOp program) {
+  SymbolTable kernels(program->getParentOfType<ModuleOp>());
   for (auto segment : program.getBody().front().getOps<program::SegmentOp>())
-    SegmentSharer(segment).share();
+    SegmentSharer(segment, kernels).share();
 }
 
 void eraseUnusedKernels(ModuleOp module) {

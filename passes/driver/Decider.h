@@ -215,11 +215,11 @@ private:
   // together with fates, if there are any. Returns the costs on that mesh, which refer to `shared`.
   Result<std::unique_ptr<planner::Costs>>
   repeatAround(const std::vector<planner::JointMesh> &meshes, const cluster::Cluster &shared) {
-    CLEAVE_TRY_ASSIGN(const planner::PricedDecisions *base, chooseBase(meshes));
-    mesh_ = base ? base->mesh : meshes[0].mesh;
+    CLEAVE_TRY_ASSIGN(std::optional<Base> base, chooseBase(meshes));
+    mesh_ = base ? base->plan->mesh : meshes[0].mesh;
     auto costs = std::make_unique<planner::Costs>(model_, shared, *mesh_);
     if (base)
-      CLEAVE_TRY(searchFates(*costs, *base, /*isAround=*/true));
+      CLEAVE_TRY(searchFates(*costs, *base->plan, /*isAround=*/true, 1, std::move(base->chosen)));
     return costs;
   }
 
@@ -348,46 +348,64 @@ private:
     return again || needsLess ? std::move(again) : std::move(first);
   }
 
-  // Of the layouts that the meshes suggest, those with the fastest plan by the fates that they
-  // need. Null: there are none. The first meshes have the lowest bounds; only these are compared.
-  Result<const planner::PricedDecisions *>
-  chooseBase(const std::vector<planner::JointMesh> &meshes) {
+  // Layouts, and the fates that they need within the budget.
+  struct Base {
+    const planner::PricedDecisions *plan;
+    planner::ChosenFates chosen;
+
+    int64_t missing(int64_t budget) const {
+      return chosen.isFitting ? 0 : chosen.peakBytes - budget;
+    }
+    double seconds() const { return plan->seconds + chosen.seconds; }
+  };
+
+  // Of the layouts that the meshes suggest, those with the fastest plan, or those that miss the
+  // fewest bytes; nothing if there are none. The first meshes have the lowest bounds; only these
+  // are compared.
+  Result<std::optional<Base>> chooseBase(const std::vector<planner::JointMesh> &meshes) {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
-    const planner::PricedDecisions *best = nullptr;
-    std::optional<std::pair<int64_t, double>> least; // bytes that are missing, and seconds
+    std::optional<Base> best;
+    auto needed = [&](const Base &base) {
+      return std::pair(base.missing(budget_), base.seconds());
+    };
     for (const planner::JointMesh &mesh : meshes) {
       if (&mesh - meshes.data() >= kBases && best)
         break;
-      if (!mesh.base || (least && least->first == 0 && mesh.boundSeconds >= least->second))
+      if (!mesh.base ||
+          (best && best->missing(budget_) == 0 && mesh.boundSeconds >= best->seconds()))
         continue;
       planner::Costs costs(model_, shared, mesh.mesh);
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, *mesh.base, *forced_, within(budget_), options_.solve);
+          planner::chooseFates(costs, *mesh.base, *forced_, within(firstTarget()), options_.solve);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen)
         continue;
-      const int64_t missing = chosen->isFitting ? 0 : chosen->peakBytes - budget_;
-      const std::pair<int64_t, double> needed = {missing, mesh.base->seconds + chosen->seconds};
-      if (!least || needed < *least) {
-        least = needed;
-        best = &*mesh.base;
-      }
+      Base base{&*mesh.base, std::move(*chosen)};
+      if (!best || needed(base) < needed(*best))
+        best = std::move(base);
     }
     return best;
   }
 
+  // The memory for which fates are chosen first. With other spaces, a little less than the budget
+  // costs next to nothing, and fits at once.
+  int64_t firstTarget() const {
+    return options_.spaces.any() ? budget_ - budget_ / kFine : budget_;
+  }
+
   // Chooses fates for targets around the budget until the realised step just fits. `isAround`: all
   // ops but the repetitions stay as they are in the plan. No op runs again more than `repetitions`
-  // times.
+  // times. `first`: those for the first target, if they are known.
   Status searchFates(planner::Costs &costs, const planner::PricedDecisions &plan, bool isAround,
-                     int repetitions = 1) {
-    // With other spaces, a little less than the budget costs next to nothing, and fits at once.
-    int64_t target = options_.spaces.any() ? budget_ - budget_ / kFine : budget_, fitting = 0;
+                     int repetitions = 1, std::optional<planner::ChosenFates> first = {}) {
+    int64_t target = firstTarget(), fitting = 0;
     std::optional<int64_t> tooLarge;
     auto isClosed = [&] { return tooLarge && *tooLarge - fitting <= budget_ / kFine; };
     for (int round = 0; round < kRounds && !isClosed(); ++round) {
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, plan, *forced_, within(target), options_.solve, repetitions);
+          first ? Result<planner::ChosenFates>(*std::exchange(first, std::nullopt))
+                : planner::chooseFates(costs, plan, *forced_, within(target), options_.solve,
+                                       repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || isNoFaster(plan, *chosen))
         return Status::ok();
@@ -399,10 +417,11 @@ private:
       else
         tooLarge = std::min(tooLarge.value_or(target), target);
       const bool isClose = best_ && best_->plan.gap < kCloseGap;
-      if (slack >= 0 ? slack < budget_ / (isClose || options_.spaces.any() ? kCoarse : kFine)
-                     : !chosen->isFitting)
+      const int64_t least = budget_ / (isClose || options_.spaces.any() ? kCoarse : kFine);
+      if (slack >= 0 ? slack < least : !chosen->isFitting)
         break;
-      target = (slack < 0 ? std::min(target, chosen->peakBytes) : target) + slack;
+      // Half of the least slack is left, so that a plan that differs a little fits.
+      target = (slack < 0 ? std::min(target, chosen->peakBytes) : target) + slack - least / 2;
       if (tooLarge && (target <= fitting || target >= *tooLarge))
         target = fitting + (*tooLarge - fitting) / 2;
     }
@@ -421,10 +440,13 @@ private:
   // With other spaces, copies for less memory run beside computation as well.
   Status tryLess(planner::Costs &costs, const planner::PricedDecisions &plan, bool isAround,
                  int repetitions, int64_t target) {
+    solver::SolveOptions limits = options_.solve;
     for (int round = 0; round < kLessRounds && best_ && target > budget_ / kLess; ++round) {
       target -= budget_ / kLess;
+      if (!options_.spaces.any())
+        limits.cutoff = best_->plan.seconds - plan.seconds;
       Result<planner::ChosenFates> chosen =
-          planner::chooseFates(costs, plan, *forced_, within(target), options_.solve, repetitions);
+          planner::chooseFates(costs, plan, *forced_, within(target), limits, repetitions);
       CLEAVE_TRY(unlessInfeasible(chosen.status()));
       if (!chosen || !chosen->isFitting || isNoFaster(plan, *chosen))
         break;

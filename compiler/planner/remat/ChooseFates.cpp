@@ -4,6 +4,7 @@
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/remat/ArgumentSpaces.h"
 #include "compiler/planner/remat/FateChoices.h"
+#include "runtime/base/Parallel.h"
 #include "runtime/base/Units.h"
 
 #include <cmath>
@@ -409,13 +410,16 @@ Result<ChosenFates> chooseFates(Costs &costs, const PricedDecisions &whole,
   const FateChoices all(costs.model(), whole, forced, budget.others, repetitions, 0);
   if (all.isSmall())
     return FateSearch(costs, whole, forced, all, budget, limits, repetitions).run();
+  std::vector<Result<ChosenFates>> found(std::size(kShared), Status::infeasible(""));
+  inParallel(found.size(), [&](size_t i) {
+    Costs own(costs.model(), costs.cluster(), costs.mesh());
+    const FateChoices choices(costs.model(), whole, forced, budget.others, repetitions, kShared[i]);
+    found[i] = FateSearch(own, whole, forced, choices, budget, limits, repetitions).run();
+  });
   Result<ChosenFates> best = Status::infeasible("");
-  for (size_t shared : kShared) {
-    const FateChoices choices(costs.model(), whole, forced, budget.others, repetitions, shared);
-    Result<ChosenFates> chosen =
-        FateSearch(costs, whole, forced, choices, budget, limits, repetitions).run();
+  for (Result<ChosenFates> &chosen : found) {
     if (!chosen && chosen.status().kind() != StatusKind::Infeasible)
-      return chosen;
+      return std::move(chosen);
     if (!best || (chosen && isBetter(*chosen, *best)))
       best = std::move(chosen);
   }

@@ -76,11 +76,8 @@ double JointNetwork::worstSeconds() {
     for (const FatePrice &fate : nodes_[v].fates)
       for (double seconds : fate.seconds)
         keepFinite(most, seconds);
-    double again = 0; // what all dependents of a source pay together, if not for memory
-    if (nodes_[v].dependents > 0)
-      for (const OpChoice &choice : kept_.kinds[v]->choices)
-        keepFinite(again, leastAgain(v, choice));
-    sum += most + again;
+    // What all dependents of a source pay together, if not for memory.
+    sum += most + (nodes_[v].dependents > 0 ? sourceSeconds(v).most : 0);
   }
   std::map<const void *, double> ofTables;
   for (const solver::Edge &edge : priced_.edges) {
@@ -450,13 +447,10 @@ double JointNetwork::shareOf(size_t index, double perByte, const std::vector<dou
   const JointNode &node = nodes_[index];
   if (kept_.kinds[index]->rest.choice >= 0)
     return 0;
-  double least = solver::kForbidden;
-  for (const OpChoice &choice : kept_.kinds[index]->choices) {
-    const double bytes = static_cast<double>(
-        storedBytes(model_.values[model_.ops[index].results[0]], choice.results[0], costs_.mesh()));
-    least = std::min({least, perByte * bytes, leastAgain(index, choice) + paidFor(node, shares)});
-  }
-  return least / node.dependents;
+  const SourceSeconds &again = sourceSeconds(index);
+  return std::min(perByte * static_cast<double>(again.leastBytes),
+                  again.least + paidFor(node, shares)) /
+         node.dependents;
 }
 
 double JointNetwork::paidFor(const JointNode &node, const std::vector<double> &shares) const {
@@ -476,9 +470,23 @@ double JointNetwork::paidFor(int index, double price) const {
                   paidFor(node, sharesOfOthers_));
 }
 
-double JointNetwork::leastAgain(size_t index, const OpChoice &choice) {
-  return secondsOfPart(costs_, model_.ops[index], choice,
-                       partOf(model_.ops[index], {true}, {false}));
+const JointNetwork::SourceSeconds &JointNetwork::sourceSeconds(size_t index) {
+  const OpKind *kind = kept_.kinds[index].get();
+  auto [known, isNew] = sources_.try_emplace(kind);
+  if (!isNew)
+    return known->second;
+  SourceSeconds &found = known->second;
+  const Op &op = model_.ops[index];
+  const GroupPart part = partOf(op, {true}, {false});
+  for (const OpChoice &choice : kind->choices) {
+    found.leastBytes = std::min(found.leastBytes, storedBytes(model_.values[op.results[0]],
+                                                              choice.results[0], costs_.mesh()));
+    const double seconds = secondsOfPart(costs_, op, choice, part);
+    found.least = std::min(found.least, seconds);
+    if (seconds < solver::kForbidden)
+      found.most = std::max(found.most, seconds);
+  }
+  return found;
 }
 
 std::pair<double, int> JointNetwork::bestFate(size_t v, size_t choice, double price,

@@ -62,6 +62,13 @@ private:
     int dependents = 0;            // ops of which it is such a source
   };
 
+  // What repetitions of an op that only they read take with any of its choices.
+  struct SourceSeconds {
+    int64_t leastBytes = kNever; // of its result
+    double least = solver::kForbidden;
+    double most = 0; // of those that are possible
+  };
+
   // When a value is read, through views too: instants at which reading kernels begin.
   struct Reads {
     int64_t firstForward = kNever, lastForward = -1;
@@ -146,7 +153,7 @@ private:
   // The same for a repetition: it may have run before the instant, where its sources are gone then,
   // but its results wait to be read. Sources that are kept wait for other micro-batches even so.
   double paidFor(int index, double price) const;
-  double leastAgain(size_t index, const OpChoice &choice);
+  const SourceSeconds &sourceSeconds(size_t index);
 
   // The least seconds of a choice with any fate, and the position of this fate.
   std::pair<double, int> bestFate(size_t v, size_t choice, double price,
@@ -175,6 +182,7 @@ private:
   solver::Problem priced_;
   using SecondsKey = std::tuple<const OpKind *, Fate, bool, std::vector<bool>, std::vector<bool>>;
   std::map<SecondsKey, std::vector<double>> seconds_;
+  std::map<const OpKind *, SourceSeconds> sources_;
 };
 
 } // namespace cleave::planner
