@@ -2,6 +2,7 @@
 
 #include "compiler/planner/model/DimClasses.h"
 #include "compiler/planner/model/Products.h"
+#include "compiler/planner/report/Places.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
@@ -69,22 +70,7 @@ private:
         mark(classes_.ofDim(argument.value, d), DimUse::Vocabulary);
   }
 
-  // The argument from which a value follows without a choice: by casts, views and the like.
-  const Argument *argumentOf(int value) const {
-    while (model_.values[value].producer >= 0) {
-      const Op &op = model_.ops[model_.values[value].producer];
-      if (op.operands.size() != 1)
-        return nullptr;
-      value = op.operands[0];
-    }
-    const int argument = model_.values[value].argument;
-    return argument < 0 ? nullptr : &model_.arguments[argument];
-  }
-
-  bool isParameter(int value) const {
-    const Argument *argument = argumentOf(value);
-    return argument && argument->role == Role::Parameter;
-  }
+  bool isParameter(int value) const { return parameterBehind(model_, value) != nullptr; }
 
   // Products of several matrices one of which is a parameter: a matrix per expert.
   void findExperts(int op) {
@@ -120,40 +106,69 @@ private:
   const std::set<int64_t> &vocabularies_;
 };
 
-// Bytes of all tensors of a role, and of those that an axis splits in store only.
-struct Stored {
-  double all = 0, split = 0;
-  double share() const { return all > 0 ? split / all : 0; }
-};
-
-bool splits(const Sharding &layout, int axis) {
-  return std::any_of(layout.dims.begin(), layout.dims.end(),
-                     [&](const std::vector<int> &axes) { return contains(axes, axis); });
-}
-
-// Of a state, `compute` is the layout in which its parameter is read.
-void readStored(const StepModel &model, const Decisions &decisions, int axis, AxisUse &use) {
-  Stored parameters, states;
-  for (size_t i = 0; i < model.arguments.size(); ++i) {
-    const Argument &argument = model.arguments[i];
-    const double bytes = static_cast<double>(model.values[argument.value].bytes());
-    const bool isStored = splits(decisions.arguments[i].storage, axis);
-    if (argument.role == Role::Parameter) {
-      parameters.all += bytes;
-      parameters.split += isStored && !splits(decisions.arguments[i].compute, axis) ? bytes : 0;
-    } else if (argument.role == Role::State && !argument.parameter.empty()) {
-      states.all += bytes;
-      const auto owner =
-          std::find_if(model.arguments.begin(), model.arguments.end(),
-                       [&](const Argument &other) { return other.name == argument.parameter; });
-      const bool isSplit =
-          owner != model.arguments.end() &&
-          splits(decisions.arguments[owner - model.arguments.begin()].compute, axis);
-      states.split += isStored && !isSplit ? bytes : 0;
+// The axes that split a parameter wherever the forward and backward pass compute with it.
+std::set<int> axesInUse(const StepModel &model, const Decisions &decisions,
+                        const Argument &parameter) {
+  std::optional<std::set<int>> common;
+  std::vector<int> values = {parameter.value};
+  while (!values.empty()) {
+    const int value = values.back();
+    values.pop_back();
+    for (const Use &use : model.values[value].uses) {
+      const Op &op = model.ops[use.op];
+      if (op.part == Part::Update)
+        continue;
+      if (op.operands.size() == 1) { // a cast or the like
+        values.insert(values.end(), op.results.begin(), op.results.end());
+        continue;
+      }
+      const Sharding layout = choiceOf(op, decisions.ops[use.op]).operands[use.operand];
+      std::set<int> axes;
+      for (const std::vector<int> &dim : layout.dims)
+        axes.insert(dim.begin(), dim.end());
+      if (common)
+        std::erase_if(*common, [&](int axis) { return !axes.contains(axis); });
+      else
+        common = axes;
     }
   }
-  use.parameters = parameters.share();
-  use.states = states.share();
+  return common.value_or(std::set<int>());
+}
+
+// Bytes of all tensors of a role, and per axis of those that are sharded along it.
+struct Stored {
+  double all = 0;
+  std::vector<double> sharded;
+
+  double share(size_t axis) const { return all > 0 ? sharded[axis] / all : 0; }
+  void add(double bytes, const Sharding &storage, const std::set<int> &inUse) {
+    all += bytes;
+    for (const std::vector<int> &axes : storage.dims)
+      for (int axis : axes)
+        sharded[axis] += inUse.contains(axis) ? 0 : bytes;
+  }
+};
+
+void readStored(const StepModel &model, const Decisions &decisions, std::vector<AxisUse> &uses) {
+  Stored parameters{.sharded = std::vector<double>(uses.size())}, states = parameters;
+  std::map<std::string, std::set<int>> inUse; // by parameter
+  for (const Argument &argument : model.arguments)
+    if (argument.role == Role::Parameter)
+      inUse[argument.name] = axesInUse(model, decisions, argument);
+  for (size_t i = 0; i < model.arguments.size(); ++i) {
+    const Argument &argument = model.arguments[i];
+    const auto bytes = static_cast<double>(model.values[argument.value].bytes());
+    const Sharding &storage = decisions.arguments[i].storage;
+    if (argument.role == Role::Parameter)
+      parameters.add(bytes, storage, inUse[argument.name]);
+    else if (argument.role == Role::State && !argument.parameter.empty())
+      states.add(bytes, storage, inUse[argument.parameter]);
+  }
+  for (size_t axis = 0; axis < uses.size(); ++axis) {
+    uses[axis].parameters = parameters.share(axis);
+    uses[axis].states = states.share(axis);
+    uses[axis].hasStates = states.all > 0;
+  }
 }
 
 } // namespace
@@ -178,11 +193,10 @@ std::vector<AxisUse> axisUses(const StepModel &model, const Decisions &decisions
         uses[axis].flops[use] += isSplit[use] ? flops : 0;
     }
   }
-  for (size_t axis = 0; axis < uses.size(); ++axis) {
-    for (double &flops : uses[axis].flops)
+  for (AxisUse &use : uses)
+    for (double &flops : use.flops)
       flops = total > 0 ? flops / total : 0;
-    readStored(model, decisions, static_cast<int>(axis), uses[axis]);
-  }
+  readStored(model, decisions, uses);
   return uses;
 }
 
@@ -225,16 +239,34 @@ std::string splitText(const AxisUse &use) {
   return text;
 }
 
+// `the batch` if the axis splits nothing else and that in all FLOPs; else empty.
+static std::string onlySplit(const AxisUse &use) {
+  static const char *const names[] = {"the batch",      "the sequence", "positions",
+                                      "the vocabulary", "experts",      "features"};
+  const auto most = std::max_element(use.flops.begin(), use.flops.end());
+  const auto others = std::count_if(use.flops.begin(), use.flops.end(),
+                                    [](double share) { return share >= 1 - kAll; });
+  return *most >= kAll && others == 1 ? names[most - use.flops.begin()] : "";
+}
+
+// `98.1 % of the parameters`, or `all parameters`; empty if there are none.
+static std::string shardText(double share, const std::string &what) {
+  return share < 1 - kAll ? ""
+         : share >= kAll  ? "all " + what
+                          : percentText(share) + " of the " + what;
+}
+
 std::string text(const AxisUse &use) {
-  const std::string split = splitText(use);
-  std::string text =
-      split.empty() ? "splits no product" : "splits " + split + " of the FLOPs of products";
-  std::string stored;
-  if (use.parameters > 0)
-    stored = percentText(use.parameters) + " of the parameters";
-  if (use.states > 0)
-    stored += (stored.empty() ? "" : " and ") + percentText(use.states) + " of the states";
-  return stored.empty() ? text : text + "; a rank stores only its part of " + stored + " (ZeRO)";
+  const std::string only = onlySplit(use), split = splitText(use);
+  std::string text = !only.empty()    ? "splits " + only
+                     : !split.empty() ? "splits " + split + " of the FLOPs"
+                                      : "splits no computation";
+  const std::string parameters = shardText(use.parameters, "parameters"),
+                    states = shardText(use.states, "optimizer states");
+  if (!parameters.empty() || !states.empty())
+    text += concat("; shards ", parameters, parameters.empty() || states.empty() ? "" : " and ",
+                   states);
+  return text;
 }
 
 } // namespace cleave::planner

@@ -9,8 +9,8 @@
 //   ep   experts
 //   tp   features and vocabularies
 //
-// Of equal shares the upper one counts. What is stored in parts only (ZeRO) does not count: an axis
-// that splits no product is `dp`. Axes of one name are numbered: `dp1`, `dp2`.
+// Ties go to the upper one. What is only stored in parts does not count: an axis that splits no
+// product is `dp`. Axes of one name are numbered: `dp1`, `dp2`.
 #pragma once
 
 #include "compiler/planner/choices/Decisions.h"
@@ -37,10 +37,14 @@ struct AxisUse {
   // Shares of the FLOPs of matrix products, convolutions and attention whose factors of this use
   // the axis splits. An op may split two.
   std::array<double, kDimUses> flops{};
-  // Shares of the bytes of parameters, and of their optimizer's states, of which a rank stores only
-  // the part of its place on the axis although the passes compute with more (ZeRO).
+  // Shares of the bytes of parameters, and of their optimizer's states, that are sharded along the
+  // axis: a rank stores a part of what it computes with, and the parameters are gathered for that.
   double parameters = 0, states = 0;
+  bool hasStates = false; // whether there are any
 };
+
+// A share from which on it is printed as all.
+constexpr double kAll = 0.9995;
 
 // `vocabularies`: the numbers of tokens or classes that inputs index, as far as they are known.
 std::vector<AxisUse> axisUses(const StepModel &model, const Decisions &decisions,
@@ -51,7 +55,7 @@ Mesh namedByUse(const Mesh &mesh, const std::vector<AxisUse> &uses);
 
 // `batch 92.1 %, features 7.9 %`; empty if the axis splits no product.
 std::string splitText(const AxisUse &use);
-// The same as a clause: `splits batch 92.1 % of the FLOPs of products; stores parts of …`.
+// The same as a clause: `splits the batch; shards parameters and optimizer states`.
 std::string text(const AxisUse &use);
 
 } // namespace cleave::planner

@@ -4,7 +4,8 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <map>
 
 namespace cleave::planner {
 
@@ -45,10 +46,21 @@ static std::string argumentText(const Value &value, const ArgumentChoice &choice
   return text;
 }
 
+// The bytes that a choice of a node holds at a time point.
+static int64_t heldAt(const solver::Node &node, int choice, int64_t time) {
+  int64_t bytes = 0;
+  for (size_t u = 0; u < node.usages.size(); ++u)
+    if (node.usages[u].begin <= time && time < node.usages[u].end)
+      bytes += node.choices[choice].bytes[u];
+  return bytes;
+}
+
 Explainer::Explainer(const StepModel &model, const Mesh &mesh, const PlanProblem &plan,
-                     const std::vector<int> &choices)
-    : model_(model), mesh_(mesh), plan_(plan), choices_(choices),
+                     const solver::Solution &solution)
+    : model_(model), mesh_(mesh), plan_(plan), choices_(solution.choices),
       edgesOf_(plan.network.nodes.size()) {
+  if (!solution.peaks.empty())
+    peak_ = solution.peaks[0].time;
   for (size_t e = 0; e < plan.network.edges.size(); ++e) {
     edgesOf_[plan.network.edges[e].from].push_back(static_cast<int>(e));
     edgesOf_[plan.network.edges[e].to].push_back(static_cast<int>(e));
@@ -82,10 +94,23 @@ int Explainer::secondBest(int node) const {
   return best;
 }
 
+// Why a node has no other choice, all others fixed.
+std::string Explainer::whyNone(int node, const PinEffect &pins) const {
+  const solver::ChoiceList &choices = plan_.network.nodes[node].choices;
+  const auto permitted = std::count_if(choices.begin(), choices.end(), [](const auto &choice) {
+    return choice.cost < solver::kForbidden;
+  });
+  if (permitted > 1)
+    return "no other choice is compatible with the decisions around it";
+  if (pins.after == 1 && pins.before > 1)
+    return "the only choice under the pins";
+  return pins.after > 1 ? "every other choice is impossible or never better" : "the only choice";
+}
+
 // `text` turns the number of a choice into words.
 template <typename Text>
 Reason Explainer::reasonFor(const std::string &name, const std::string &kind, int node,
-                            Text text) const {
+                            const PinEffect &pins, Text text) const {
   int chosen = choices_[node];
   Reason reason{.name = name,
                 .kind = kind,
@@ -94,7 +119,15 @@ Reason Explainer::reasonFor(const std::string &name, const std::string &kind, in
   int other = secondBest(node);
   if (other >= 0) {
     reason.alternative = text(other);
-    reason.alternativeSeconds = secondsAt(node, other) - secondsAt(node, chosen);
+    const double seconds = secondsAt(node, chosen), others = secondsAt(node, other);
+    constexpr double kRounding = 1e-9;
+    if (std::abs(others - seconds) > kRounding * seconds)
+      reason.alternativeSeconds = others - seconds;
+    const solver::Node &its = plan_.network.nodes[node];
+    if (peak_)
+      reason.alternativeBytes = heldAt(its, other, *peak_) - heldAt(its, chosen, *peak_);
+  } else {
+    reason.whyNone = whyNone(node, pins);
   }
   return reason;
 }
@@ -104,46 +137,49 @@ std::optional<Reason> Explainer::ofArgument(int argument) const {
   if (node < 0)
     return std::nullopt;
   const std::vector<ArgumentChoice> &choices = plan_.argumentChoices[argument];
-  return reasonFor(model_.arguments[argument].name,
-                   std::string(name(model_.arguments[argument].role)), node, [&](int c) {
-                     return argumentText(model_.values[model_.arguments[argument].value],
-                                         choices[c], mesh_);
-                   });
+  return reasonFor(
+      model_.arguments[argument].name, std::string(name(model_.arguments[argument].role)), node,
+      plan_.argumentPinEffects[argument], [&](int c) {
+        return argumentText(model_.values[model_.arguments[argument].value], choices[c], mesh_);
+      });
 }
 
 Reason Explainer::ofOp(int op) const {
   const std::vector<OpChoice> &choices = plan_.choicesOf(op);
-  return reasonFor(model_.ops[op].name, model_.ops[op].kind, op,
-                   [&](int c) { return opText(model_.ops[op], choices[c], mesh_); });
+  Reason reason =
+      reasonFor(model_.ops[op].name, model_.ops[op].kind, op, plan_.kinds[op]->pinEffect,
+                [&](int c) { return opText(model_.ops[op], choices[c], mesh_); });
+  reason.op = op;
+  return reason;
 }
 
 std::vector<Reason> explainChoices(const StepModel &model, const Explainer &explainer,
                                    const PlanProblem &plan, const std::vector<int> &choices,
-                                   size_t maxOps) {
+                                   size_t maxKinds) {
   std::vector<Reason> reasons;
   for (size_t i = 0; i < model.arguments.size(); ++i)
     if (model.arguments[i].role == Role::Parameter)
       if (std::optional<Reason> reason = explainer.ofArgument(static_cast<int>(i)))
         reasons.push_back(std::move(*reason));
-  std::vector<int> order(model.ops.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return plan.network.nodes[a].choices[choices[a]].cost >
-           plan.network.nodes[b].choices[choices[b]].cost;
+  // Ops of one kind and choice, by their seconds in all.
+  using Alike = std::pair<const OpKind *, int>;
+  std::map<Alike, std::pair<double, std::vector<int>>> ops;
+  for (int op = 0; op < static_cast<int>(model.ops.size()); ++op) {
+    auto &[seconds, members] = ops[{plan.kinds[op].get(), choices[op]}];
+    seconds += plan.network.nodes[op].choices[choices[op]].cost;
+    members.push_back(op);
+  }
+  std::vector<std::pair<double, std::vector<int>>> order;
+  for (auto &[alike, group] : ops)
+    order.push_back(std::move(group));
+  std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {
+    return std::pair(-a.first, a.second) < std::pair(-b.first, b.second);
   });
-  order.resize(std::min(order.size(), maxOps));
-  for (int op : order)
-    reasons.push_back(explainer.ofOp(op));
+  order.resize(std::min(order.size(), maxKinds));
+  for (const auto &[seconds, members] : order)
+    for (int op : members)
+      reasons.push_back(explainer.ofOp(op));
   return reasons;
-}
-
-// The bytes that a choice of a node holds at a time point.
-static int64_t heldAt(const solver::Node &node, int choice, int64_t time) {
-  int64_t bytes = 0;
-  for (size_t u = 0; u < node.usages.size(); ++u)
-    if (node.usages[u].begin <= time && time < node.usages[u].end)
-      bytes += node.choices[choice].bytes[u];
-  return bytes;
 }
 
 std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solution &solution,

@@ -11,11 +11,12 @@ namespace cleave::planner {
 std::string placeText(const Value &value);
 
 // Explains single decisions of a solved network: the choice, its seconds, and the next best choice
-// (memory aside, all other decisions fixed). Keeps references to its arguments.
+// (memory aside, all other decisions fixed) or why there is none. Keeps references to its
+// arguments.
 class Explainer {
 public:
   Explainer(const StepModel &model, const Mesh &mesh, const PlanProblem &plan,
-            const std::vector<int> &choices);
+            const solver::Solution &solution);
 
   // The decision about an argument; empty if the argument has no node.
   std::optional<Reason> ofArgument(int argument) const;
@@ -25,20 +26,24 @@ public:
 private:
   double secondsAt(int node, int choice) const;
   int secondBest(int node) const;
+  std::string whyNone(int node, const PinEffect &pins) const;
   template <typename Text>
-  Reason reasonFor(const std::string &name, const std::string &kind, int node, Text text) const;
+  Reason reasonFor(const std::string &name, const std::string &kind, int node,
+                   const PinEffect &pins, Text text) const;
 
   const StepModel &model_;
   const Mesh &mesh_;
   const PlanProblem &plan_;
   const std::vector<int> &choices_;
+  std::optional<int64_t> peak_;           // the first instant of it; nothing: no memory
   std::vector<std::vector<int>> edgesOf_; // per node its edges in the problem
 };
 
-// One entry per parameter, then the `maxOps` ops that cost most.
+// One entry per parameter, then the ops of the `maxKinds` kinds and choices that cost most, all
+// layers together.
 std::vector<Reason> explainChoices(const StepModel &model, const Explainer &explainer,
                                    const PlanProblem &plan, const std::vector<int> &choices,
-                                   size_t maxOps);
+                                   size_t maxKinds);
 
 // The nodes that hold memory at the peak, largest first, at most `count`.
 std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solution &solution,

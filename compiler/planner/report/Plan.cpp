@@ -9,9 +9,15 @@ namespace cleave::planner {
 
 std::string comparisonText(const Reason &reason) {
   if (reason.alternative.empty())
-    return "the only choice";
-  return concat(reason.alternativeSeconds >= 0 ? "+" : "", secondsText(reason.alternativeSeconds),
-                ": ", reason.alternative);
+    return reason.whyNone;
+  if (reason.alternativeSeconds == 0)
+    return "equally fast: " + reason.alternative;
+  const bool isFaster = reason.alternativeSeconds < 0;
+  const std::string memory = isFaster && reason.alternativeBytes > 0
+                                 ? concat(", but ", bytesText(reason.alternativeBytes), " more")
+                                 : "";
+  return concat(isFaster ? "" : "+", secondsText(reason.alternativeSeconds), memory, ": ",
+                reason.alternative);
 }
 
 std::string text(const TriedMesh &tried) {
@@ -50,7 +56,10 @@ static Json reasonsJson(const Plan &plan) {
                   {"seconds", reason.seconds}};
     if (!reason.alternative.empty())
       entry["alternative"] = {{"choice", reason.alternative},
-                              {"costs_more_seconds", reason.alternativeSeconds}};
+                              {"costs_more_seconds", reason.alternativeSeconds},
+                              {"more_bytes", reason.alternativeBytes}};
+    else
+      entry["why_no_alternative"] = reason.whyNone;
     reasons.push_back(std::move(entry));
   }
   return reasons;
@@ -84,7 +93,8 @@ std::string toJson(const Plan &plan, const StepModel &model) {
       {"unlisted_choices", plan.unlistedChoices},
       {"peak_bytes", plan.peakBytes},
       {"budget_bytes", plan.budget.isLimited() ? Json(plan.budget.bytes()) : Json()},
-      {"seconds_per_byte", plan.secondsPerByte}};
+      {"seconds_per_byte", plan.secondsPerByte},
+      {"is_memory_binding", plan.isBinding}};
   root["meshes"] = Json::array();
   for (const TriedMesh &tried : plan.meshesTried)
     root["meshes"].push_back(text(tried));

@@ -12,16 +12,20 @@ namespace cleave::planner {
 
 // Why one decision was made: its cost, and the next best choice.
 struct Reason {
-  std::string name;        // of the op or argument
-  std::string kind;        // of the op (`graph.dot_general`), or the argument's role (`parameter`)
-  std::string choice;      // in words
-  double seconds = 0;      // per step, of the choice alone
-  std::string alternative; // the next best choice, all others fixed; empty if there is none
+  std::string name;   // of the op or argument
+  std::string kind;   // of the op (`graph.dot_general`), or the argument's role (`parameter`)
+  std::string choice; // in words
+  double seconds = 0; // per step, of the choice alone
+  // The next best choice, all other decisions fixed and memory aside; empty if there is none.
+  std::string alternative;
   double alternativeSeconds = 0; // by how much it would lengthen the step
+  int64_t alternativeBytes = 0;  // that a rank would hold in addition at the peak
+  std::string whyNone;           // if there is no alternative
+  int op = -1;                   // the op, an index of StepModel::ops; -1: an argument
 };
 
-// The comparison with the next best choice: `the only choice`, or what that would add to a step,
-// `+12.3 us: lives as [dp, _]`.
+// The comparison with the next best choice: what it would add to a step, `+12.3 us: lives as [dp,
+// _]`, or why there is none. A faster one says what memory it needs.
 std::string comparisonText(const Reason &reason);
 
 // A mesh that the planner tried.
@@ -87,10 +91,11 @@ struct Plan : PricedDecisions {
   int64_t modelledBytes = 0;            // the peak by the cost network, see Fit.h
   Budget budget = Budget::unlimited();
   double secondsPerByte = 0;  // saved by one more byte of budget, to first order
+  bool isBinding = false;     // the fastest plan without a budget needs more
   std::vector<Holder> atPeak; // live at the peak, largest first
   std::string pin;            // Pins::name(); empty without pins
   std::vector<TriedMesh> meshesTried;
-  std::vector<Reason> reasons;         // parameters first, then ops by cost
+  std::vector<Reason> reasons;         // parameters first, then kinds of ops by cost
   std::vector<PlanRemark> remarks;     // every decision, see Remarks.h
   std::vector<Repetition> repetitions; // in program order
   std::vector<KeptValue> kept;         // in program order

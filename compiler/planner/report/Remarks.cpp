@@ -14,9 +14,9 @@ namespace {
 class RemarkWriter {
 public:
   RemarkWriter(const StepModel &model, const Plan &plan, const PlanProblem &problem,
-               const std::vector<int> &choices, Costs &costs)
-      : model_(model), plan_(plan), problem_(problem), choices_(choices), costs_(costs),
-        explainer_(model, plan.mesh, problem, choices) {}
+               const solver::Solution &solution, Costs &costs)
+      : model_(model), plan_(plan), problem_(problem), costs_(costs),
+        explainer_(model, plan.mesh, problem, solution) {}
 
   std::vector<PlanRemark> write() {
     addMesh();
@@ -75,6 +75,8 @@ private:
     if (plan_.secondsPerByte > 0)
       text += concat("; binding: one more MiB saves about ",
                      secondsText(plan_.secondsPerByte * kMiB), " per step");
+    else if (plan_.isBinding)
+      text += "; binding: the fastest plan needs more";
     else
       text += "; not binding";
     for (size_t i = 0; i < plan_.atPeak.size(); ++i)
@@ -216,7 +218,6 @@ private:
   const StepModel &model_;
   const Plan &plan_;
   const PlanProblem &problem_;
-  const std::vector<int> &choices_;
   Costs &costs_;
   Explainer explainer_;
   std::vector<PlanRemark> remarks_;
@@ -225,9 +226,9 @@ private:
 } // namespace
 
 std::vector<PlanRemark> remarksOn(const StepModel &model, const Plan &plan,
-                                  const PlanProblem &problem, const std::vector<int> &choices,
+                                  const PlanProblem &problem, const solver::Solution &solution,
                                   Costs &costs) {
-  return RemarkWriter(model, plan, problem, choices, costs).write();
+  return RemarkWriter(model, plan, problem, solution, costs).write();
 }
 
 } // namespace cleave::planner

@@ -49,6 +49,7 @@ struct Best {
   WhenTooLarge whenTooLarge = WhenTooLarge::Search;
   double solveSeconds = 0;             // wall time of all solves
   double seconds = solver::kForbidden; // of a step, with buckets as they are
+  bool isBinding = false;              // the fastest plan without a budget does not fit
 };
 
 // A solution without a budget, on one of the meshes.
@@ -377,6 +378,7 @@ static Result<Best> search(const PlannerOptions &options, std::vector<MeshCandid
     CLEAVE_TRY(tryMesh(options, *fastest.candidate, best, std::move(fastest.refined)));
     if (best.candidate && best.seconds == fastest.seconds)
       return best;
+    best.isBinding = true;
   }
   if (options.whenTooLarge == WhenTooLarge::Stop)
     return best;
@@ -446,14 +448,17 @@ static Plan toPlan(const StepModel &model, const PlannerOptions &options, const 
   plan.modelledBytes = best.solution.peaks.empty() ? 0 : best.solution.peaks[0].bytes;
   plan.budget = options.budget;
   plan.secondsPerByte = best.solution.shadowPrice.empty() ? 0 : best.solution.shadowPrice[0];
+  // `proven`: a plan that repeats nothing did not fit.
+  plan.isBinding = plan.budget.isLimited() &&
+                   (best.isBinding || plan.secondsPerByte > 0 || options.proven.has_value());
   plan.pin = options.pins.name();
   plan.solveSeconds = best.solveSeconds;
   plan.atPeak = holdersAtPeak(best.problem, best.solution, 10);
   plan.holdings = holdingsOf(best.problem, best.solution.choices);
   const std::vector<int> &choices = best.solution.choices;
-  Explainer explainer(model, plan.mesh, best.problem, choices);
+  Explainer explainer(model, plan.mesh, best.problem, best.solution);
   plan.reasons = explainChoices(model, explainer, best.problem, choices, options.maxReasons);
-  plan.remarks = remarksOn(model, plan, best.problem, choices, costs);
+  plan.remarks = remarksOn(model, plan, best.problem, best.solution, costs);
   plan.repetitions = repetitionsOf(costs, plan);
   plan.kept = keptValuesOf(costs, plan);
   for (PlanRemark &remark : remarksOnFates(plan))
@@ -561,11 +566,14 @@ Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
                                                {options.choices}));
   for (const auto &[node, rest] : best.problem.rests)
     best.problem.network.nodes[node].choices.forbid(rest.choice);
+  // Decisions that are kept are explained with the choices that they had.
+  const std::vector<solver::Node> open = best.problem.network.nodes;
   keepAround(best.problem, model, before, around);
   CLEAVE_TRY_ASSIGN(best.solution,
                     solver::solve(best.problem.network, options.solve).withContext("planner"));
   if (!best.solution.isFound())
     return Status::infeasible("these layouts do not go with the repetitions");
+  best.problem.network.nodes = open;
   const Decisions decisions = decide(*candidate.costs, best.problem, best.solution.choices);
   best.candidate = &candidate;
   best.seconds = secondsOf(*candidate.costs, decisions);

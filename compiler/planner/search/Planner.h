@@ -57,7 +57,7 @@ struct PlannerOptions {
   std::function<void(int64_t)> onTooLarge;
   // The memory of a plan's program. Empty: the peak of the cost network stands for it.
   MemoryOf memoryOf;
-  size_t maxReasons = 40; // ops in Plan::reasons, besides all parameters
+  size_t maxReasons = 12; // kinds of ops in Plan::reasons, besides all parameters
   // Called with every network before it is solved; a failure ends the planning. May be empty.
   std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;
 };

@@ -5,7 +5,7 @@
 // CHECK-DAG: remark: {{.*}}bound{{.*}}per step; no plan on the meshes tried takes less than {{.*}}: gap {{0|<0.1}} %
 // CHECK-DAG: remark: {{.*}}memory{{.*}}at the peak, budget {{.*}}; not binding; largest at the peak: dot_general.0 (
 // CHECK-DAG: remark: {{.*}}pin{{.*}}dp leaves {{[0-9]+}} of {{[0-9]+}} choices
-// CHECK-DAG: remark: {{.*}}parameter{{.*}}w lives as [_, _]; the only choice; dp leaves 1 of {{[0-9]+}} choices
+// CHECK-DAG: remark: {{.*}}parameter{{.*}}w lives as [_, _]; the only choice under the pins; dp leaves 1 of {{[0-9]+}} choices
 // CHECK-DAG: remark: {{.*}}op{{.*}}: rows (a) over dp in a c, c b -> a b; gives [dp, _]; takes {{.*}}; the only choice
 // CHECK-DAG: remark: {{.*}}collective{{.*}}from [_] partial(dp) to [dp] by reduce_scatter over dp of 16 B (
 module {

@@ -45,7 +45,7 @@ TEST_CASE("the prediction has the planner's seconds and bytes") {
 TEST_CASE("a layout is compared with the next best one") {
   Decided c;
   c.decided.reasons = {{"fc", "graph.dot_general", "split", 1e-3, "whole", 2e-3},
-                       {"w", "parameter", "lives as [_]", 0, "", 0}};
+                       {"w", "parameter", "lives as [_]", 0, "", 0, 0, "the only choice"}};
   const plan::Plan plan = c.described();
   REQUIRE(plan.decisions_size() == 2);
   CHECK(plan.decisions(0).name() == "fc");

@@ -13,6 +13,7 @@ TEST_CASE("the work of a step is that of its products, once for every micro-batc
   // Two products forward, their two gradients each, but for that of the input.
   CHECK(one.flops == 5.0 * 2 * 8 * 16 * 32);
   CHECK(one.peakSeconds == Approx(one.flops / h100Node().computeOf("f32").peakFlops));
+  CHECK(one.type == "f32");
   const ModelWork three = modelWork(trainingModel(8, 16, 32, 3), h100Node());
   CHECK(three.flops == 3 * one.flops);
 }

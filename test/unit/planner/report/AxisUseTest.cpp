@@ -116,7 +116,40 @@ TEST_CASE("parameters that are stored in parts and computed with as a whole are 
   const AxisUse use = axisUses(model, *plan, {})[0];
   CHECK(use.parameters == 1);
   CHECK(use.states == 1);
-  CHECK_THAT(text(use),
-             Catch::EndsWith("; a rank stores only its part of 100.0 % of the parameters "
-                             "and 100.0 % of the states (ZeRO)"));
+  CHECK_THAT(text(use), Catch::EndsWith("; shards all parameters and all optimizer states"));
+}
+
+TEST_CASE("a parameter that is cast before it is gathered is sharded") {
+  const StepModel model = read(R"(
+func.func @step(%x: tensor<4x8xbf16> {graph.role = "input", graph.name = "x"},
+                %w: tensor<8x5xf32> {graph.role = "parameter", graph.name = "w"})
+    -> (tensor<4x5xbf16> {graph.role = "output", graph.name = "y"}) {
+  %c = graph.cast %w : tensor<8x5xf32> -> tensor<8x5xbf16>
+  %y = graph.dot_general %x, %c batch [] x [] contract [1] x [0]
+    : tensor<4x8xbf16>, tensor<8x5xbf16> -> tensor<4x5xbf16>
+  return %y : tensor<4x5xbf16>
+})");
+  Decisions decisions;
+  decisions.mesh.axes = {{"dp", 2}};
+  for (const Op &op : model.ops)
+    decisions.ops.push_back({FactorAxes(op.rule.factors.size()), {}, {}});
+  const Sharding rows{.dims = {{0}, {}}};
+  decisions.arguments = {{rows, rows}, {rows, rows}}; // the cast reads and writes blocks
+  decisions.ops[0].factors[0] = {0};
+  decisions.ops[1].factors[0] = {0};
+  const AxisUse use = axisUses(model, decisions, {})[0];
+  CHECK(use.parameters == 1);
+  CHECK(text(use) == "splits the batch; shards all parameters");
+  decisions.ops[1].factors = FactorAxes(model.ops[1].rule.factors.size());
+  decisions.ops[1].factors[2] = {0}; // the terms: the product computes with the block
+  CHECK(axisUses(model, decisions, {})[0].parameters == 0);
+}
+
+TEST_CASE("an axis says what it splits and shards, all of it without a number") {
+  AxisUse use{.flops = {0.921, 0, 0, 0, 0, 0.079}, .parameters = 0.981, .states = 1};
+  CHECK(text(use) == "splits batch in 92.1 %, features in 7.9 % of the FLOPs; shards 98.1 % of the "
+                     "parameters and all optimizer states");
+  use = {.flops = {0, 1, 0, 0, 0, 0}, .states = 0.5};
+  CHECK(text(use) == "splits the sequence; shards 50.0 % of the optimizer states");
+  CHECK(text(AxisUse()) == "splits no computation");
 }

@@ -34,7 +34,7 @@ TEST_CASE("the next best choice is the best of all others, and what it adds is n
       *buildProblem(costs, {}, Budget::unlimited(), {{.perOp = 10000, .perArgument = 10000}});
   const Result<solver::Solution> solution = solver::solve(problem.network, defaultLimits());
   REQUIRE((solution && solution->isFound()));
-  const Explainer explainer(model, mesh, problem, solution->choices);
+  const Explainer explainer(model, mesh, problem, *solution);
   for (int op = 0; op < static_cast<int>(model.ops.size()); ++op) {
     const Reason reason = explainer.ofOp(op);
     CHECK(reason.seconds == problem.network.nodes[op].choices[solution->choices[op]].cost);
@@ -49,6 +49,34 @@ TEST_CASE("the next best choice is the best of all others, and what it adds is n
       continue;
     CHECK(reason.alternativeSeconds == Approx(least - solution->cost).margin(1e-12));
     CHECK(reason.alternativeSeconds > -1e-12);
+  }
+}
+
+TEST_CASE("a decision without another choice says why") {
+  const StepModel model = trainingModel(512, 1024, 4096);
+  const Plan pinned = plannedBy(model, "dp", 4);
+  REQUIRE(!pinned.reasons.empty());
+  CHECK(pinned.reasons[0].whyNone == "the only choice under the pins");
+  const Plan alone = plannedBy(model, "", 1);
+  REQUIRE(!alone.reasons.empty());
+  CHECK(alone.reasons[0].whyNone == "the only choice");
+}
+
+TEST_CASE("ops are explained by kind, all members of the kinds that cost most") {
+  const StepModel model = trainingModel(512, 1024, 4096);
+  PlannerOptions options;
+  options.ranks = 4;
+  options.maxReasons = 1;
+  const Result<Plan> plan = planStep(model, h100Node(), options);
+  REQUIRE(plan.isOk());
+  std::vector<Reason> ops;
+  for (const Reason &reason : plan->reasons)
+    if (reason.op >= 0)
+      ops.push_back(reason);
+  REQUIRE(!ops.empty());
+  for (const Reason &reason : ops) {
+    CHECK(reason.name == model.ops[reason.op].name);
+    CHECK(reason.choice == ops[0].choice);
   }
 }
 

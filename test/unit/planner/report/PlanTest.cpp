@@ -12,13 +12,16 @@ using namespace cleave::planner;
 using namespace cleave::test;
 
 TEST_CASE("a choice is compared with the next best one") {
-  Reason reason;
+  Reason reason{.whyNone = "the only choice"};
   CHECK(comparisonText(reason) == "the only choice");
   reason.alternative = "lives as [dp, _]";
+  CHECK(comparisonText(reason) == "equally fast: lives as [dp, _]");
   reason.alternativeSeconds = 12.3e-6;
   CHECK(comparisonText(reason) == "+12.3 us: lives as [dp, _]");
   reason.alternativeSeconds = -12.3e-6;
   CHECK(comparisonText(reason) == "-12.3 us: lives as [dp, _]");
+  reason.alternativeBytes = 64 << 20;
+  CHECK(comparisonText(reason) == "-12.3 us, but 64.0 MiB more: lives as [dp, _]");
 }
 
 TEST_CASE("a mesh that was tried has its seconds, or a bound on them, and a note") {
