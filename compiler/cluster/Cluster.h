@@ -80,10 +80,13 @@ struct LibraryAttention {
   bool operator==(const LibraryAttention &) const = default;
 };
 
+// How the source of measured clusters begins.
+inline constexpr const char *kCalibrated = "measured by cleave-calibrate";
+
 // A machine or several of the same kind. Sizes and speeds are those of one device unless stated.
 struct Cluster {
   std::string name;           // for messages and plan files
-  std::string source;         // where the numbers come from
+  std::string source;         // where the numbers come from; see isCalibrated()
   std::string target;         // of a GPU, its compute capability `sm_90`; empty: not known
   bool isCpu = false;         // ranks share the memory, and the cores if there are fewer
   int64_t nodes = 0;          // 0: as many as needed
@@ -115,6 +118,8 @@ struct Cluster {
   int64_t usableBytes() const { return deviceBytes - reservedBytes; }
   // The entry of an element type (`f32`, …); types without an entry use that of f32.
   const Compute &computeOf(const std::string &elementType) const;
+  // Whether cleave-calibrate measured its speeds: `source` begins with kCalibrated.
+  bool isCalibrated() const { return source.starts_with(kCalibrated); }
   bool operator==(const Cluster &) const = default;
 };
 

@@ -139,7 +139,7 @@ int64_t memoryBytes() {
 Result<Cluster> measureLocalCpu(double seconds) {
   Cluster cluster;
   cluster.name = "local-cpu";
-  cluster.source = "measured by cleave-calibrate";
+  cluster.source = kCalibrated;
   cluster.isCpu = true;
   cluster.nodes = 1;
   cluster.devicesPerNode = std::max(1u, std::thread::hardware_concurrency());

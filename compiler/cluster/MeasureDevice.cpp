@@ -134,7 +134,7 @@ Result<Cluster> measureDevice(const Cluster &like, DeviceTimes &times) {
   Cluster cluster = like;
   cluster.name = like.name + "-measured";
   cluster.source =
-      "measured by cleave-calibrate; sizes of memories and what else is not measured: " + like.name;
+      concat(kCalibrated, "; sizes of memories and what else is not measured: ", like.name);
   CLEAVE_TRY_ASSIGN(cluster.launchSeconds, times.emptyKernel());
   CLEAVE_TRY(measureProducts(cluster, times));
   CLEAVE_TRY_ASSIGN(double vector, times.arithmetic(kArithmetic));

@@ -98,8 +98,8 @@ static Result<std::optional<Decided>> decideAs(const Decided &like, ModuleOp mod
   if (const size_t again = decided.plan.repetitions.size(); again > 0)
     decided.recomputation =
         concat(again,
-               " ops of the forward pass are computed again in the backward pass, as on an "
-               "earlier stage of equal ops: ",
+               " activations are recomputed in the backward pass, as on an earlier stage of equal "
+               "ops: ",
                bytesText(memory.peak), " at the peak");
   return std::optional(std::move(decided));
 }

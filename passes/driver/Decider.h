@@ -485,12 +485,12 @@ private:
     const size_t again = decided.plan.repetitions.size();
     if (again == 0)
       return "";
-    return concat(again, " ops of the forward pass are computed again in the backward pass: ",
+    return concat(again, " activations are recomputed in the backward pass: ",
                   bytesText(decided.plan.peakBytes), " at the peak instead of ",
                   bytesText(wholePeak_), ", ", secondsText(decided.plan.seconds),
                   " per step instead of ", secondsText(wholeSeconds_),
-                  "; the bound is that of all plans whose repetitions have the layouts of what "
-                  "they repeat");
+                  "; the bound covers all plans within this budget whose recomputed values keep "
+                  "their original layout");
   }
 
   // Fates that were realised and planned.

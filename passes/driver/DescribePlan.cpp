@@ -4,8 +4,11 @@
 #include "compiler/planner/model/ModelWork.h"
 #include "compiler/planner/report/AxisUse.h"
 #include "compiler/planner/report/FateRemarks.h"
+#include "compiler/planner/report/Places.h"
+#include "compiler/planner/report/Strategy.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
+#include "runtime/base/Units.h"
 
 namespace cleave::driver {
 
@@ -25,26 +28,37 @@ static void addAlternative(plan::Decision &decision, const std::string &choice, 
   alternative.set_seconds(seconds);
 }
 
-static void addLayouts(const planner::Plan &decided, plan::Plan &out) {
+static void setPlace(plan::Decision &decision, const planner::Places &places, int op) {
+  if (op >= 0)
+    decision.set_place(places.of(op));
+}
+
+static void addLayouts(const planner::Plan &decided, const planner::Places &places,
+                       plan::Plan &out) {
   for (const planner::Reason &reason : decided.reasons) {
     plan::Decision &decision =
         addDecision(out, reason.name, reason.kind, reason.choice, planner::comparisonText(reason));
     decision.set_seconds(reason.seconds);
+    setPlace(decision, places, reason.op);
     if (!reason.alternative.empty())
       addAlternative(decision, reason.alternative, reason.alternativeSeconds);
   }
 }
 
-static void addFates(const planner::Plan &decided, plan::Plan &out) {
+static void addFates(const planner::Plan &decided, const planner::Places &places, plan::Plan &out) {
   for (const planner::Repetition &again : decided.repetitions) {
     plan::Decision &decision = addDecision(out, again.name, "recompute", planner::choiceText(again),
                                            planner::reasonText(again, decided));
     decision.set_seconds(again.seconds);
+    decision.set_bytes(static_cast<uint64_t>(again.bytes));
+    setPlace(decision, places, again.op);
     addAlternative(decision, "kept", -again.seconds);
   }
   for (const planner::KeptValue &value : decided.kept) {
     plan::Decision &decision = addDecision(out, value.name, "kept", planner::choiceText(value),
                                            planner::reasonText(value, decided));
+    decision.set_bytes(static_cast<uint64_t>(value.bytes));
+    setPlace(decision, places, value.op);
     if (value.mayRunAgain)
       addAlternative(decision, "computed again", value.againSeconds);
   }
@@ -87,6 +101,11 @@ static void addAxes(const Compilation &c, const planner::StepModel &model, plan:
   const planner::Plan &decided = c.decided;
   const std::vector<planner::AxisUse> uses =
       planner::axisUses(model, decided, vocabulariesOf(graph::stepOf(c.module())));
+  const bool trains = llvm::any_of(
+      model.ops, [](const planner::Op &op) { return op.part == planner::Part::Update; });
+  if (const planner::Strategy strategy = planner::strategyOf(decided.mesh, uses, trains);
+      !strategy.name.empty())
+    addDecision(out, strategy.name, "strategy", "", strategy.text);
   for (size_t axis = 0; axis < uses.size(); ++axis) {
     const MeshAxis &plain = decided.mesh.axes[axis];
     addDecision(out, concat(plain.name, "=", plain.size), "axis", planner::splitText(uses[axis]),
@@ -113,13 +132,32 @@ Status describePlan(const Compilation &c, const planner::StepModel &model, plan:
   predicted.set_peak_bytes(static_cast<uint64_t>(decided.arenaBytes));
   predicted.set_model_flops(work.flops);
   predicted.set_peak_seconds(work.peakSeconds);
-  addLayouts(decided, out);
-  addFates(decided, out);
+  predicted.set_peak_type(work.type == "f32" ? graph::f32Products(c.module()).str() : work.type);
+  if (decided.budget.isLimited())
+    predicted.set_budget_bytes(static_cast<uint64_t>(decided.budget.bytes()));
+  predicted.set_is_memory_binding(decided.isBinding);
+  predicted.set_is_calibrated(c.cluster->isCalibrated());
+  const planner::Places places(model);
+  addLayouts(decided, places, out);
+  addFates(decided, places, out);
   addVariants(c.variants, out);
   addMeshes(decided, out);
   addAxes(c, model, out);
   addRemarks(decided, out);
   return Status::ok();
+}
+
+void suggestLowType(Compilation &c, const plan::Plan &described) {
+  constexpr double kWorth = 4; // times as fast
+  if (c.cluster->isCpu || described.predicted().peak_type() != "f32")
+    return;
+  const double full = c.cluster->computeOf("f32").peakFlops,
+               low = c.cluster->computeOf("bf16").peakFlops;
+  if (low >= kWorth * full)
+    c.remarks.push_back(
+        {"hint",
+         concat("matrix products compute in f32, at most ", countText(full, "FLOP/s"),
+                " per device; --dtype bf16 computes them at up to ", countText(low, "FLOP/s"))});
 }
 
 } // namespace cleave::driver

@@ -101,6 +101,7 @@ Status runPlanPhase(Compilation &c) {
   plan::Plan described;
   CLEAVE_TRY(describePlan(c, decided->model, described));
   recordDecisions(c.module(), described);
+  suggestLowType(c, described);
   return forEachUnit(c, [&](Unit &unit) {
     return unit.kind == plan::Program::STEP
                ? Status::ok()

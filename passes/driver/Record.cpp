@@ -110,6 +110,7 @@ DictionaryAttr toAttribute(const plan::Decision &decision, MLIRContext *context)
       .add("reason", decision.reason())
       .add("seconds", decision.seconds())
       .add("bytes", decision.bytes())
+      .add("place", decision.place())
       .add("alternatives", alternatives)
       .get();
 }
@@ -121,6 +122,7 @@ void read(DictionaryAttr entries, plan::Decision &decision) {
   decision.set_reason(textIn(entries, "reason"));
   decision.set_seconds(numberIn(entries, "seconds"));
   decision.set_bytes(countIn(entries, "bytes"));
+  decision.set_place(textIn(entries, "place"));
   for (DictionaryAttr other : listIn(entries, "alternatives")) {
     plan::Alternative &alternative = *decision.add_alternatives();
     alternative.set_choice(textIn(other, "choice"));
@@ -143,6 +145,10 @@ void recordDecisions(ModuleOp module, const plan::Plan &plan) {
                              .add("peak_bytes", predicted.peak_bytes())
                              .add("model_flops", predicted.model_flops())
                              .add("peak_seconds", predicted.peak_seconds())
+                             .add("peak_type", predicted.peak_type())
+                             .add("budget_bytes", predicted.budget_bytes())
+                             .add("memory_binds", uint64_t(predicted.is_memory_binding()))
+                             .add("calibrated", uint64_t(predicted.is_calibrated()))
                              .add("decisions", decisions)
                              .get());
 }
@@ -158,6 +164,10 @@ void addRecordedDecisions(ModuleOp module, plan::Plan &plan) {
   predicted.set_peak_bytes(countIn(entries, "peak_bytes"));
   predicted.set_model_flops(numberIn(entries, "model_flops"));
   predicted.set_peak_seconds(numberIn(entries, "peak_seconds"));
+  predicted.set_peak_type(textIn(entries, "peak_type"));
+  predicted.set_budget_bytes(countIn(entries, "budget_bytes"));
+  predicted.set_is_memory_binding(countIn(entries, "memory_binds") > 0);
+  predicted.set_is_calibrated(countIn(entries, "calibrated") > 0);
   for (DictionaryAttr decision : listIn(entries, "decisions"))
     read(decision, *plan.add_decisions());
 }

@@ -19,7 +19,8 @@ std::string recordedPhase(mlir::ModuleOp module);
 std::vector<Remark> recordedRemarks(mlir::ModuleOp module);
 
 // Sets mesh.plan: the decisions of `plan`, and those fields of its prediction that are the
-// planner's: planned_seconds, bound_seconds, gap, peak_bytes, model_flops, peak_seconds.
+// planner's: planned_seconds, bound_seconds, gap, peak_bytes, model_flops, peak_seconds, peak_type,
+// budget_bytes, is_memory_binding, is_calibrated.
 void recordDecisions(mlir::ModuleOp module, const plan::Plan &plan);
 // Adds them to a plan. Entries that are malformed count as missing.
 void addRecordedDecisions(mlir::ModuleOp module, plan::Plan &plan);

@@ -164,9 +164,18 @@ static void addStage(const plan::Plan &stage, plan::Plan &all) {
   sum.set_peak_bytes(std::max(before.peak_bytes(), stage.predicted().peak_bytes()));
   sum.set_model_flops(before.model_flops() + stage.predicted().model_flops());
   sum.set_peak_seconds(before.peak_seconds() + stage.predicted().peak_seconds());
+  sum.set_is_memory_binding(before.is_memory_binding() || stage.predicted().is_memory_binding());
   const bool isFirst = all.decisions().empty();
+  auto isKnown = [&](const plan::Decision &strategy) {
+    return llvm::any_of(all.decisions(), [&](const plan::Decision &other) {
+      return other.kind() == "strategy" && other.name() == strategy.name() &&
+             other.reason() == strategy.reason();
+    });
+  };
   for (const plan::Decision &decision : stage.decisions())
-    if (isFirst || (decision.kind() != "mesh" && decision.kind() != "axis"))
+    if (decision.kind() == "strategy"
+            ? !isKnown(decision)
+            : isFirst || (decision.kind() != "mesh" && decision.kind() != "axis"))
       *all.add_decisions() = decision;
 }
 
@@ -428,6 +437,7 @@ Status planStages(Compilation &c) {
   c.remarks.push_back({"stages", concat(c.options.stages, " stages, ", scheduleOf(c.options),
                                         "; their ranks need ", peaks)});
   recordDecisions(c.module(), described);
+  suggestLowType(c, described);
   return Status::ok();
 }
 

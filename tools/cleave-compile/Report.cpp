@@ -14,14 +14,14 @@ using namespace cleave;
 
 // Which remarks are printed.
 enum class Shown {
-  Answers,    // warnings and answers to options; the others are counted
+  Answers,    // warnings, hints and answers to options; the others are counted
   FewPerKind, // and the first of every kind
   All,
 };
 
-// Kinds that the user asked for: what `least` and `auto` came to.
+// Hints, and what the user asked for: what `least` and `auto` came to.
 static bool isAnswer(const std::string &kind) {
-  return kind == "memory" || kind == "ranks" || kind == "micro-batch" || kind == "stages";
+  return kind == "hint" || kind == "memory" || kind == "ranks" || kind == "micro-batch" || kind == "stages";
 }
 
 static void printRemark(const driver::Remark &remark) {

@@ -73,6 +73,8 @@ TEST_CASE("what is not measured is that of the given cluster, and the file can b
   CHECK(cluster.compute["tf32"].peakFlops == Approx(KnownDevice::kPeak));
   CHECK(cluster.compute["f64"] == like().compute["f64"]);
   CHECK(cluster.name == "h100-node-measured");
+  CHECK(cluster.isCalibrated());
+  CHECK(!like().isCalibrated());
   CHECK(*fromJson(toJson(cluster)) == cluster);
 }
 

@@ -35,11 +35,16 @@ TEST_CASE("the prediction has the planner's seconds and bytes") {
   c.decided.boundSeconds = 0.01;
   c.decided.gap = 0.2;
   c.decided.arenaBytes = 1000;
+  c.decided.budget = 1200;
+  c.decided.isBinding = true;
   const plan::Prediction predicted = c.described().predicted();
   CHECK(predicted.planned_seconds() == 0.012);
   CHECK(predicted.bound_seconds() == 0.01);
   CHECK(predicted.gap() == 0.2);
   CHECK(predicted.peak_bytes() == 1000);
+  CHECK(predicted.budget_bytes() == 1200);
+  CHECK(predicted.is_memory_binding());
+  CHECK(!predicted.is_calibrated()); // a preset
 }
 
 TEST_CASE("a layout is compared with the next best one") {
@@ -60,17 +65,37 @@ TEST_CASE("a layout is compared with the next best one") {
 
 TEST_CASE("of an op that runs again and of a value that is kept the other way is an alternative") {
   Decided c;
-  c.decided.repetitions = {{.name = "gelu.again", .seconds = 1e-3, .bytes = 64, .share = 0.5}};
-  c.decided.kept = {{.name = "fc", .bytes = 64, .againSeconds = 2e-3},
-                    {.name = "y", .bytes = 64, .againSeconds = 2e-3, .mayRunAgain = false}};
+  c.decided.repetitions = {
+      {.name = "gelu.again", .op = -1, .seconds = 1e-3, .bytes = 64, .share = 0.5}};
+  c.decided.kept = {
+      {.name = "fc", .op = -1, .bytes = 64, .againSeconds = 2e-3},
+      {.name = "y", .op = -1, .bytes = 64, .againSeconds = 2e-3, .mayRunAgain = false}};
   const plan::Plan plan = c.described();
   REQUIRE(plan.decisions_size() == 3);
   CHECK(plan.decisions(0).kind() == "recompute");
+  CHECK(plan.decisions(0).bytes() == 64);
   CHECK(plan.decisions(0).alternatives(0).choice() == "kept");
   CHECK(plan.decisions(0).alternatives(0).seconds() == -1e-3);
   CHECK(plan.decisions(1).kind() == "kept");
   CHECK(plan.decisions(1).alternatives(0).seconds() == 2e-3);
   CHECK(plan.decisions(2).alternatives().empty());
+}
+
+TEST_CASE("products in f32 on a device that is faster in bf16 are a hint") {
+  Decided c;
+  plan::Plan plan;
+  plan.mutable_predicted()->set_peak_type("bf16");
+  suggestLowType(c, plan);
+  CHECK(c.remarks.empty());
+  plan.mutable_predicted()->set_peak_type("f32");
+  suggestLowType(c, plan);
+  REQUIRE(c.remarks.size() == 1);
+  CHECK(c.remarks[0].kind == "hint");
+  CHECK(c.remarks[0].text == "matrix products compute in f32, at most 66.9 TFLOP/s per device; "
+                             "--dtype bf16 computes them at up to 989 TFLOP/s");
+  c.cluster->isCpu = true;
+  suggestLowType(c, plan);
+  CHECK(c.remarks.size() == 1);
 }
 
 TEST_CASE("a mesh that was tried has an outcome") {

@@ -137,6 +137,11 @@ TEST_CASE("axes of plans with repetitions are named by what they split") {
     REQUIRE(driver::compileTo(c, "planned").isOk());
     const planner::Plan &plan = c.decided;
     CHECK(!plan.repetitions.empty());
+    CHECK(plan.isBinding);
+    // Decisions that the repetitions were added to are compared with the choices that they had.
+    CHECK(std::any_of(plan.reasons.begin(), plan.reasons.end(), [](const planner::Reason &reason) {
+      return reason.op < 0 && !reason.alternative.empty();
+    }));
     const Result<planner::StepModel> model = driver::readModel(c.module());
     REQUIRE(model.isOk());
     CHECK(plan.mesh == planner::namedByUse(plan.mesh, planner::axisUses(*model, plan, {})));

@@ -25,9 +25,14 @@ plan::Plan decided() {
   plan.mutable_predicted()->set_peak_bytes(uint64_t(1) << 40);
   plan.mutable_predicted()->set_model_flops(1e12);
   plan.mutable_predicted()->set_peak_seconds(0.005);
+  plan.mutable_predicted()->set_peak_type("bf16");
+  plan.mutable_predicted()->set_budget_bytes(uint64_t(1) << 41);
+  plan.mutable_predicted()->set_is_memory_binding(true);
+  plan.mutable_predicted()->set_is_calibrated(true);
   plan::Decision &layout = *plan.add_decisions();
   layout.set_name("fc"), layout.set_kind("graph.dot_general"), layout.set_choice("split");
   layout.set_reason("the only choice"), layout.set_seconds(1e-3), layout.set_bytes(64);
+  layout.set_place("fc.weight");
   layout.add_alternatives()->set_choice("whole");
   layout.mutable_alternatives(0)->set_seconds(-1e-3);
   plan.add_decisions()->set_name("dp=2");
