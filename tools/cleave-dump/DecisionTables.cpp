@@ -2,10 +2,12 @@
 #include "tools/cleave-dump/DecisionTables.h"
 
 #include "runtime/base/Units.h"
+#include "tools/cleave-dump/FateTables.h"
 #include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace cleave::dump {
@@ -14,14 +16,24 @@ namespace {
 
 // Decisions whose names differ only in numbers.
 struct Group {
-  const plan::Decision *first;
+  const plan::Decision *first; // of those whose next best choice costs least
   std::vector<std::string> names;
+  bool isOneReason = true; // whether all reasons are equal
   double seconds = 0;
 };
 
 } // namespace
 
-// Decisions of one shape and choice share a row, with the sum of their seconds. Answers to what-if
+// The least seconds that an alternative would add.
+static double leastOf(const plan::Decision &decision) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const plan::Alternative &alternative : decision.alternatives())
+    least = std::min(least, alternative.seconds());
+  return least;
+}
+
+// Decisions of one place, or else of one name, and of one choice share a row, with the sum of their
+// seconds. Answers to what-if
 // are steps of their own, whose seconds do not add up: each has a row.
 static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind) {
   const bool addUp = kind != "what-if";
@@ -31,12 +43,15 @@ static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind
     if (decision.kind() != kind)
       continue;
     auto [entry, isNew] = index.try_emplace(
-        {addUp ? nameShape(decision.name()) : decision.name(), decision.choice()}, result.size());
+        {addUp ? nameShape(rowName(decision)) : decision.name(), decision.choice()}, result.size());
     if (isNew)
       result.push_back({&decision, {}});
     Group &group = result[entry->second];
-    group.names.push_back(decision.name());
+    group.names.push_back(rowName(decision));
     group.seconds += decision.seconds();
+    group.isOneReason &= decision.reason() == group.first->reason();
+    if (leastOf(decision) < leastOf(*group.first))
+      group.first = &decision;
   }
   return result;
 }
@@ -59,17 +74,32 @@ static std::vector<Group> costliest(std::vector<Group> all) {
   return kept;
 }
 
-// Layouts give what the next best one would add (`+12.3 us: …`), other kinds a reason.
+// Whether a reason compares the choice with the next best one: `+12.3 us: …`, `equally fast: …`.
+static bool isComparison(const std::string &reason) {
+  return reason.starts_with('+') || reason.starts_with('-') || reason.starts_with("equally fast");
+}
+
+// Layouts give what the next best one would add (`+12.3 us: …`), of several in a row `each` or
+// `from` the least.
+static std::string whyText(const Group &group) {
+  const std::string &reason = group.first->reason();
+  const size_t end = reason.find(": ");
+  if (group.names.size() == 1 || !isComparison(reason) || end == std::string::npos)
+    return reason;
+  return group.isOneReason ? reason.substr(0, end) + " each" + reason.substr(end)
+                           : "from " + reason;
+}
+
 static std::string decisionTable(const plan::Plan &plan, const std::string &kind, Rows rows) {
   std::vector<Group> all = groups(plan, kind);
   std::vector<Group> shown = rows == Rows::All ? all : costliest(all);
   const bool compares = std::ranges::any_of(
-      shown, [](const Group &group) { return group.first->reason().starts_with('+'); });
-  Table table({kind, "choice", ">cost", compares ? "next best" : "why"});
+      shown, [](const Group &group) { return isComparison(group.first->reason()); });
+  Table table({kind, "choice", ">cost", compares ? "next best, all else equal" : "why"});
   for (const Group &group : shown) {
     std::string count = group.names.size() > 1 ? concat(" x", group.names.size()) : "";
     table.add({foldedName(group.names) + count, group.first->choice(),
-               group.seconds != 0 ? secondsText(group.seconds) : "", group.first->reason()});
+               group.seconds != 0 ? secondsText(group.seconds) : "", whyText(group)});
   }
   std::string rest;
   if (shown.size() < all.size())
@@ -78,14 +108,16 @@ static std::string decisionTable(const plan::Plan &plan, const std::string &kind
 }
 
 std::string decisionTables(const plan::Plan &plan, Rows rows) {
-  // Shown elsewhere: meshes and axes as a table of their own, what is kept by --fates.
-  std::vector<std::string> done = {"remark", "kept", "mesh", "axis"};
+  // Shown elsewhere: meshes and axes, what is computed again, and by --fates what is kept.
+  std::vector<std::string> done = {"remark", "kept", "recompute", "mesh", "axis", "strategy"};
   std::string result;
   for (const plan::Decision &decision : plan.decisions())
     if (std::ranges::find(done, decision.kind()) == done.end()) {
       done.push_back(decision.kind());
       result += decisionTable(plan, decision.kind(), rows);
     }
+  if (const std::string again = fateTable(plan, "recompute"); !again.empty())
+    result += "\n" + again;
   if (result.empty())
     return "";
   return "\n" + titled("Decisions") + "\n" + result.substr(1) +

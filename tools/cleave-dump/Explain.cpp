@@ -16,15 +16,17 @@ namespace cleave::dump {
 static std::string more(double seconds) { return (seconds >= 0 ? "+" : "") + secondsText(seconds); }
 
 static std::string decisionText(const plan::Decision &decision) {
-  std::string what = decision.kind() + ": " + decision.choice();
+  std::string what = concat(decision.kind(), decision.place().empty() ? "" : ", ", decision.place(),
+                            ": ", decision.choice());
   if (decision.seconds() != 0)
     what += ", " + secondsText(decision.seconds());
   std::string result = paragraph(what, 0);
   bool isListed = false; // the reason is one of the alternatives
-  Table table({">more time", "instead"});
+  Table table({">more time", "instead, all else equal"});
   for (const plan::Alternative &alternative : decision.alternatives()) {
     table.add({more(alternative.seconds()), alternative.choice()});
-    isListed |= decision.reason() == more(alternative.seconds()) + ": " + alternative.choice();
+    isListed |=
+        alternative.seconds() >= 0 && decision.reason().ends_with(": " + alternative.choice());
   }
   if (!isListed)
     result += paragraph(decision.reason(), 2);

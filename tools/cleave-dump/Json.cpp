@@ -18,7 +18,7 @@ static Json decisionJson(const plan::Decision &decision) {
   return {{"name", decision.name()},       {"kind", decision.kind()},
           {"choice", decision.choice()},   {"reason", decision.reason()},
           {"seconds", decision.seconds()}, {"bytes", decision.bytes()},
-          {"alternatives", alternatives}};
+          {"place", decision.place()},     {"alternatives", alternatives}};
 }
 
 static Json tensorJson(const plan::Plan &plan, const plan::Tensor &tensor) {
@@ -98,6 +98,10 @@ static Json predictedJson(const plan::Plan &plan) {
           {"flops", predicted.flops()},
           {"model_flops", predicted.model_flops()},
           {"peak_seconds", predicted.peak_seconds()},
+          {"peak_type", predicted.peak_type()},
+          {"budget_bytes", predicted.budget_bytes()},
+          {"is_memory_binding", predicted.is_memory_binding()},
+          {"is_calibrated", predicted.is_calibrated()},
           {"communication_bytes", predicted.communication_bytes()},
           {"cluster", predicted.cluster()}};
 }

@@ -61,7 +61,10 @@ std::string speedText(const plan::Plan &plan) {
     add(countText(speed.samples, "samples/s"));
   if (speed.tokens > 0)
     add(countText(speed.tokens, "tokens/s"));
-  add(artifact::utilizationText(speed.utilization));
+  std::string utilization = artifact::utilizationText(speed.utilization);
+  if (const std::string &type = plan.predicted().peak_type(); !utilization.empty() && !type.empty())
+    utilization += " of the peak in " + type;
+  add(utilization);
   return text;
 }
 

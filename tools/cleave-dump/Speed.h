@@ -18,7 +18,7 @@ struct Speed {
 };
 Speed speedOf(const plan::Plan &plan);
 
-// `3.20k samples/s, 1.64M tokens/s, MFU 41.2 %`; empty if nothing is known.
+// `3.20k samples/s, 1.64M tokens/s, MFU 41.2 % of the peak in bf16`; empty if nothing is known.
 std::string speedText(const plan::Plan &plan);
 
 } // namespace cleave::dump

@@ -5,6 +5,7 @@
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/DecisionTables.h"
+#include "tools/cleave-dump/FateTables.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Views.h"
@@ -22,10 +23,21 @@ static bool copiesBetweenSpaces(const plan::Plan &plan) {
   });
 }
 
+// The size of the axis over the stages of a pipeline.
+static uint64_t stageCount(const plan::Plan &plan) {
+  for (const plan::MeshAxis &axis : plan.mesh())
+    if (axis.name() == "stage")
+      return axis.size();
+  return 1;
+}
+
 // What a step takes, and how far that is from the least.
 static void addTime(Table &table, const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
-  const std::string where = p.cluster().empty() ? "" : " (predicted for " + p.cluster() + ")";
+  const std::string where =
+      p.cluster().empty() ? ""
+                          : concat(" (predicted for ", p.cluster(),
+                                   p.is_calibrated() ? "" : ", never measured on this device", ")");
   if (p.step_seconds() > 0)
     table.add({"step", secondsText(p.step_seconds()) + ": compute " +
                            secondsText(p.compute_seconds()) + ", communication " +
@@ -41,9 +53,7 @@ static void addTime(Table &table, const plan::Plan &plan) {
                         : shares                  ? ", without shared launches"
                                                   : "";
   // The bound of a pipeline is that of its slowest stage.
-  const bool hasStages = std::ranges::any_of(plan.mesh(), [](const plan::MeshAxis &axis) {
-    return axis.name() == "stage" && axis.size() > 1;
-  });
+  const bool hasStages = stageCount(plan) > 1;
   const char *which = hasStages ? "no plan with these stages" : "no plan";
   if (p.planned_seconds() > 0)
     table.add({"bound", concat(which, " takes less than ", secondsText(p.bound_seconds()),
@@ -52,8 +62,15 @@ static void addTime(Table &table, const plan::Plan &plan) {
                                ": gap ", percentText(p.gap()))});
 }
 
-// What every axis of the mesh splits, whatever its name.
+// The name of the split, and what every axis of the mesh splits, whatever its name. Stages whose
+// splits differ have a row each.
 static void addAxes(Table &table, const plan::Plan &plan) {
+  const uint64_t stages = stageCount(plan);
+  const std::string pipeline = stages > 1 ? concat("PP ", stages, " x ") : "";
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.kind() == "strategy")
+      table.add({"strategy", concat(pipeline, decision.name(),
+                                    decision.reason().empty() ? "" : ": ", decision.reason())});
   for (const plan::Decision &decision : plan.decisions())
     if (decision.kind() == "axis" && !decision.name().ends_with("=1"))
       table.add({decision.name(), decision.reason()});
@@ -65,17 +82,28 @@ static std::string deviceText(const plan::Plan &plan) {
   return targets == plan.device() ? targets : plan.device() + ": " + targets;
 }
 
+// `75.0 GiB of 75.6 GiB per rank (binding, headroom 590 MiB)`; without a budget, the peak alone.
+static std::string memoryText(const plan::Prediction &p) {
+  if (p.budget_bytes() == 0)
+    return bytesText(p.peak_bytes()) + " per rank";
+  const uint64_t left = p.budget_bytes() - std::min(p.budget_bytes(), p.peak_bytes());
+  return concat(bytesText(p.peak_bytes()), " of ", bytesText(p.budget_bytes()), " per rank (",
+                p.is_memory_binding() ? "binding, " : "", "headroom ", bytesText(left), ")");
+}
+
 static std::string facts(const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
   Table table({"", ""});
   addTime(table, plan);
   addAxes(table, plan);
+  if (const std::string text = recomputationText(plan); !text.empty())
+    table.add({"recompute", text});
   if (plan.programs_size() > 0) {
     table.add({"device", deviceText(plan)});
     table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
                            " sent, per rank and step"});
   }
-  table.add({"memory", bytesText(p.peak_bytes()) + " at the peak of the fullest rank"});
+  table.add({"memory", memoryText(p)});
   if (plan.programs_size() > 0) {
     Status verified = artifact::verifyPlan(plan);
     table.add({"checked", verified ? "valid (verifier)" : verified.message()});
@@ -170,13 +198,12 @@ std::string brief(const plan::Plan &plan, const std::string &path) {
   Table table({"", ""});
   addTime(table, plan);
   const ArenaUse use = arenaUse(programOf(plan, 0), 0);
-  table.add(
-      {"memory", bytesText(plan.predicted().peak_bytes()) + " of one rank: " + rolesText(use)});
+  table.add({"memory", memoryText(plan.predicted()) + ": " + rolesText(use)});
   addAxes(table, plan);
+  if (const std::string text = recomputationText(plan); !text.empty())
+    table.add({"recompute", text});
   if (const std::string meshes = meshesText(plan); !meshes.empty())
     table.add({"meshes", meshes});
-  if (const size_t count = countOf(plan, "recompute"))
-    table.add({"again", concat(count, " ops are computed again in the backward pass")});
   if (const size_t count = countOf(plan, "what-if"))
     table.add({"what if", concat(count, " answers")});
   table.add({"device", deviceText(plan)});

@@ -65,7 +65,10 @@ TEST_CASE("the short form has about ten lines, none wider than the terminal") {
   predicted.set_peak_seconds(0.0000176);
   plan::Decision &axis = *plan.add_decisions();
   axis.set_kind("axis"), axis.set_name("dp=2");
-  axis.set_reason("splits batch in 100.0 % of the FLOPs of products");
+  axis.set_reason("splits the batch");
+  plan::Decision &strategy = *plan.add_decisions();
+  strategy.set_kind("strategy"), strategy.set_name("TP 2 x ZeRO-1 2");
+  strategy.set_reason("optimizer states sharded over dp=2; parameters replicated");
   for (const char *name : {"dp=2,tp=2", "dp=4"}) {
     plan::Decision &mesh = *plan.add_decisions();
     mesh.set_kind("mesh"), mesh.set_name(name), mesh.set_seconds(5e-5);
@@ -74,8 +77,8 @@ TEST_CASE("the short form has about ten lines, none wider than the terminal") {
   const std::string wide = dump::brief(plan, "out/two.plan"), text = squeezed(wide);
   for (const char *line :
        {"two.plan: training of two.onnx on 4 ranks, mesh dp=2,tp=2\n",
-        "speed 364k samples/s, MFU 10.0 %\n",
-        "dp=2 splits batch in 100.0 % of the FLOPs of products\n",
+        "speed 364k samples/s, MFU 10.0 %\n", "dp=2 splits the batch\n",
+        "strategy TP 2 x ZeRO-1 2: optimizer states sharded over dp=2; parameters replicated\n",
         "meshes 2 tried; the next best, dp=4, takes at least 50.0 us\n", "device cpu\n"})
     CHECK_THAT(text, Contains(line));
   CHECK(std::count(wide.begin(), wide.end(), '\n') <= 12);
@@ -84,6 +87,81 @@ TEST_CASE("the short form has about ten lines, none wider than the terminal") {
   for (std::string line; std::getline(narrow, line);)
     CHECK(displayWidth(line) <= 60);
   ::unsetenv("COLUMNS");
+}
+
+TEST_CASE("the summary compares memory with the budget, and MFU with the peak of a type") {
+  plan::Plan plan = smallPlan();
+  plan::Prediction &predicted = *plan.mutable_predicted();
+  CHECK_THAT(squeezed(dump::brief(plan, "p")), Contains("memory 3.50 KiB per rank: "));
+  predicted.set_budget_bytes(4096);
+  CHECK_THAT(squeezed(dump::brief(plan, "p")),
+             Contains("memory 3.50 KiB of 4.00 KiB per rank (headroom 512 B): "));
+  predicted.set_is_memory_binding(true);
+  predicted.set_peak_seconds(0.0000176), predicted.set_peak_type("bf16");
+  predicted.set_is_calibrated(false);
+  const std::string text = squeezed(dump::summary(plan, "p"));
+  CHECK_THAT(text, Contains("memory 3.50 KiB of 4.00 KiB per rank (binding, headroom 512 B)\n"));
+  CHECK_THAT(text, Contains("MFU 10.0 % of the peak in bf16\n"));
+  CHECK_THAT(text, Contains("(predicted for local-cpu, never measured on this device)\n"));
+}
+
+TEST_CASE("a pipeline is part of the strategy, and stages that differ have a row each") {
+  plan::Plan plan = smallPlan();
+  plan.mutable_mesh(0)->set_name("stage");
+  for (const char *name : {"FSDP 2", "DDP 2"}) {
+    plan::Decision &strategy = *plan.add_decisions();
+    strategy.set_kind("strategy"), strategy.set_name(name);
+  }
+  CHECK_THAT(squeezed(dump::brief(plan, "p")),
+             Contains("strategy PP 2 x FSDP 2\n") && Contains("strategy PP 2 x DDP 2\n"));
+}
+
+TEST_CASE("equal places of layers share a row, with the least of their next best choices") {
+  plan::Plan plan = smallPlan();
+  plan.clear_decisions();
+  for (int layer = 0; layer < 3; ++layer) {
+    plan::Decision &decision = *plan.add_decisions();
+    decision.set_kind("graph.dot_general"), decision.set_choice("whole");
+    decision.set_name("matmul_" + std::to_string(9 * layer + 4)), decision.set_seconds(1e-6);
+    decision.set_place("h." + std::to_string(layer) + ".fc.weight, weight gradient");
+    plan::Alternative &other = *decision.add_alternatives();
+    other.set_choice("split"), other.set_seconds((5 - layer) * 1e-6);
+    decision.set_reason("+" + std::to_string(5 - layer) + ".00 us: split");
+  }
+  const std::string text = squeezed(dump::summary(plan, "p"));
+  CHECK_THAT(text, Contains("graph.dot_general choice cost next best, all else equal\n"));
+  CHECK_THAT(text, Contains("h.{0-2}.fc.weight, weight gradient x3 whole 3.00 us from +3.00 us: "
+                            "split\n"));
+  for (plan::Decision &decision : *plan.mutable_decisions()) {
+    decision.set_reason("+3.00 us: split");
+    decision.mutable_alternatives(0)->set_seconds(3e-6);
+  }
+  CHECK_THAT(squeezed(dump::summary(plan, "p")), Contains("+3.00 us each: split\n"));
+  CHECK_THAT(*dump::explain(plan, "matmul_13"), Contains("h.1.fc.weight, weight gradient"));
+}
+
+TEST_CASE("recomputation is told per group of alike values: how many of how many layers") {
+  plan::Plan plan = smallPlan();
+  for (int layer = 0; layer < 4; ++layer) {
+    plan::Decision &decision = *plan.add_decisions();
+    decision.set_kind(layer == 3 ? "kept" : "recompute"), decision.set_bytes(1 << 20);
+    decision.set_name("mul_" + std::to_string(layer) + (layer == 3 ? "" : ", again"));
+    decision.set_place("input of h." + std::to_string(layer) + ".down.weight" +
+                       (layer == 3 ? "" : ", again"));
+    decision.add_alternatives()->set_seconds(-2e-6);
+  }
+  plan::Decision &part = *plan.add_decisions(); // another result of an op that runs again
+  part.set_kind("kept"), part.set_name("mul_0"), part.set_bytes(1024);
+  part.set_place("input of h.0.down.weight");
+  plan::Decision &other = *plan.add_decisions();
+  other.set_kind("recompute"), other.set_name("cos, again"), other.set_bytes(1024);
+  const std::string text = squeezed(dump::summary(plan, "p"));
+  CHECK_THAT(text, Contains("recomputed (activation checkpointing) values not kept takes\n"));
+  CHECK_THAT(text, Contains("input of h.{0-2}.down.weight 3 of 4 3.00 MiB 6.00 us\n"));
+  CHECK_THAT(
+      squeezed(dump::brief(plan, "p")),
+      Contains("recompute activation checkpointing of 4 values: 3.00 MiB not kept, 6.00 us") &&
+          Contains("h.{0-2}.down.weight (3 of 4)\n"));
 }
 
 TEST_CASE("the meshes that were tried are a table with time and memory, the chosen one first") {
@@ -295,9 +373,9 @@ TEST_CASE("fates of repeated blocks share a row") {
     decision.set_name(name), decision.set_kind("kept");
     decision.set_choice("4.00 KiB kept during 40.0 % of the step");
     decision.add_alternatives()->set_seconds(2e-6);
+    decision.set_bytes(4096);
   }
-  CHECK_THAT(squeezed(dump::fatesView(plan)),
-             Contains("h.{0,1}.gelu 2 4.00 KiB kept during 40.0 % of the step 4.00 us\n"));
+  CHECK_THAT(squeezed(dump::fatesView(plan)), Contains("h.{0,1}.gelu 2 8.00 KiB 4.00 us\n"));
   CHECK_THAT(dump::summary(plan, "p"), !Contains("gelu"));
   CHECK_THAT(*dump::explain(plan, "h.0.gelu"), Contains("kept during 40.0 % of the step"));
 }

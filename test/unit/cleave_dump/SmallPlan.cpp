@@ -72,7 +72,7 @@ static const char *const kPlan = R"(
   }
   predicted { step_seconds: 0.000044 planned_seconds: 0.0000442 bound_seconds: 0.00004 gap: 0.0909 peak_bytes: 3584
               compute_seconds: 0.000014 communication_seconds: 0.00003 flops: 8192
-              communication_bytes: 512 cluster: "local-cpu" }
+              communication_bytes: 512 cluster: "local-cpu" is_calibrated: true }
   decisions { name: "h.0.w" kind: "parameter" choice: "[_, _]" seconds: 1e-6
               reason: "replicated: gathering it costs more than it saves"
               alternatives { choice: "[dp, _]" seconds: 0.00001 } }

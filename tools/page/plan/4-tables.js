@@ -1,7 +1,7 @@
 // Decisions, collectives, rates of kernels, and remarks.
 
 // Decisions that other parts of the page show.
-const shownElsewhere = ["remark", "mesh", "axis"];
+const shownElsewhere = ["remark", "mesh", "axis", "strategy"];
 
 // The meshes that the planner tried, as bars of the seconds of a step.
 function meshesSection() {

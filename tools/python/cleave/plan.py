@@ -26,8 +26,8 @@ class Alternative(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A decision of the planner: about what (`kind`: parameter, an op's kind, kept, recompute, what-if, mesh, axis, remark), the choice,
-    why, its seconds per step, bytes of one rank, and the alternatives."""
+    """A decision of the planner: about what (`kind`: parameter, an op's kind, kept, recompute, what-if, mesh, strategy, axis, remark), the choice,
+    why, its seconds per step, bytes of one rank, where it is in the model by a parameter (empty: not known), and the alternatives."""
 
     name: str
     kind: str
@@ -35,6 +35,7 @@ class Decision(NamedTuple):
     reason: str
     seconds: float
     bytes: int
+    place: str
     alternatives: Tuple[Alternative, ...]
 
 
@@ -42,7 +43,9 @@ class Prediction(NamedTuple):
     """What the planner predicts for one step: seconds and bytes of the fullest rank. In the planner's model, which overlaps only copies
     between memories, no plan takes less than `bound_seconds`, and `gap` is how far this one may be from the best, as a fraction.
     `utilization` is the share of the devices' peak rate that the model's products take (MFU); it and the samples and tokens per second
-    are 0 where they are not known."""
+    are 0 where they are not known. `peak_type` is the type of that rate, empty if there are several; `budget_bytes` the memory that a rank
+    may use, 0 without a limit; `is_memory_binding` says that the fastest plan needs more, `is_calibrated` that cleave-calibrate measured
+    the cluster file."""
 
     step_seconds: float
     peak_bytes: int
@@ -57,6 +60,10 @@ class Prediction(NamedTuple):
     samples_per_second: float
     tokens_per_second: float
     utilization: float
+    peak_type: str
+    budget_bytes: int
+    is_memory_binding: bool
+    is_calibrated: bool
 
 
 class Plan:

@@ -1,0 +1,106 @@
+#include "tools/cleave-dump/FateTables.h"
+
+#include "runtime/base/Concat.h"
+#include "runtime/base/Table.h"
+#include "runtime/base/Units.h"
+#include "tools/cleave-dump/Fold.h"
+#include "tools/cleave-dump/PlanText.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <vector>
+
+namespace cleave::dump {
+
+namespace {
+
+// Values of one fate that alike ops make.
+struct Row {
+  const plan::Decision *first = nullptr;
+  std::vector<std::string> names;
+  std::set<std::string> ops;
+  size_t all = 0; // ops of this shape, of both fates
+  uint64_t bytes = 0;
+  double seconds = 0; // of computing all of them again
+
+  std::string name() const { return foldedName(names); }
+  std::string count() const {
+    return ops.size() == all ? concat(all) : concat(ops.size(), " of ", all);
+  }
+};
+
+} // namespace
+
+// The name of the op that a repetition repeats, and of others their own.
+static std::string withoutAgain(const std::string &name) {
+  return name.substr(0, name.rfind(", again"));
+}
+
+static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) {
+  std::vector<Row> rows;
+  std::map<std::string, size_t> index;
+  std::map<std::string, std::set<std::string>> all; // ops by shape
+  for (const plan::Decision &decision : plan.decisions()) {
+    const std::string name = withoutAgain(rowName(decision)), op = withoutAgain(decision.name()),
+                      shape = nameShape(name);
+    if (decision.kind() == "recompute" || decision.kind() == "kept")
+      all[shape].insert(op);
+    if (decision.kind() != kind)
+      continue;
+    auto [entry, isNew] = index.try_emplace(shape, rows.size());
+    if (isNew)
+      rows.push_back({.first = &decision});
+    Row &row = rows[entry->second];
+    row.names.push_back(name);
+    row.ops.insert(op);
+    row.bytes += decision.bytes();
+    for (const plan::Alternative &alternative : decision.alternatives())
+      row.seconds += std::abs(alternative.seconds());
+  }
+  for (const auto &[shape, row] : index)
+    rows[row].all = all[shape].size();
+  return rows;
+}
+
+// A reason without what the table says in another column: `again, it would take 3.32 us; …`.
+static std::string reasonText(const std::string &reason) {
+  if (!reason.starts_with("again, it would take") && !reason.starts_with("again takes"))
+    return reason;
+  const size_t end = reason.find("; ");
+  return end == std::string::npos ? "" : reason.substr(end + 2);
+}
+
+std::string fateTable(const plan::Plan &plan, const std::string &kind) {
+  const bool isAgain = kind == "recompute";
+  Table table({isAgain ? "recomputed (activation checkpointing)" : "kept", ">values",
+               isAgain ? ">not kept" : ">bytes", isAgain ? ">takes" : ">again takes", "why"});
+  for (const Row &row : rowsOf(plan, kind))
+    table.add({row.name(), row.count(), row.bytes > 0 ? bytesText(row.bytes) : "",
+               row.seconds > 0 ? secondsText(row.seconds) : "", reasonText(row.first->reason())});
+  return table.isEmpty() ? "" : tableText(table);
+}
+
+std::string recomputationText(const plan::Plan &plan) {
+  const std::vector<Row> rows = rowsOf(plan, "recompute");
+  if (rows.empty())
+    return "";
+  uint64_t bytes = 0;
+  double seconds = 0;
+  size_t count = 0;
+  for (const Row &row : rows) {
+    bytes += row.bytes;
+    seconds += row.seconds;
+    count += row.names.size();
+  }
+  const Row &most = *std::ranges::max_element(rows, {}, &Row::bytes);
+  std::string text = concat("activation checkpointing of ", count,
+                            count == 1 ? " value: " : " values: ", bytesText(bytes), " not kept, ",
+                            secondsText(seconds), " more");
+  if (rows.size() > 1)
+    text += concat("; most of it ", most.name(), " (", most.count(), ")");
+  return text;
+}
+
+} // namespace cleave::dump
