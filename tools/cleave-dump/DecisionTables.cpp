@@ -20,6 +20,9 @@ struct Group {
   std::vector<std::string> names;
   bool isOneReason = true; // whether all reasons are equal
   double seconds = 0;
+
+  // Whether the next best choice costs nothing.
+  bool isFree() const { return first->reason().starts_with("equally fast"); }
 };
 
 } // namespace
@@ -33,8 +36,7 @@ static double leastOf(const plan::Decision &decision) {
 }
 
 // Decisions of one place, or else of one name, and of one choice share a row, with the sum of their
-// seconds. Answers to what-if
-// are steps of their own, whose seconds do not add up: each has a row.
+// seconds. Answers to what-if are whole steps, whose seconds do not add up: each has a row.
 static std::vector<Group> groups(const plan::Plan &plan, const std::string &kind) {
   const bool addUp = kind != "what-if";
   std::vector<Group> result;
@@ -86,8 +88,9 @@ static std::string whyText(const Group &group) {
   const size_t end = reason.find(": ");
   if (group.names.size() == 1 || !isComparison(reason) || end == std::string::npos)
     return reason;
-  return group.isOneReason ? reason.substr(0, end) + " each" + reason.substr(end)
-                           : "from " + reason;
+  if (!group.isOneReason)
+    return "from " + (group.isFree() ? "+0 s" + reason.substr(end) : reason);
+  return group.isFree() ? reason : reason.substr(0, end) + " each" + reason.substr(end);
 }
 
 static std::string decisionTable(const plan::Plan &plan, const std::string &kind, Rows rows) {

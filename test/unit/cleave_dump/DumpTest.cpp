@@ -137,6 +137,9 @@ TEST_CASE("equal places of layers share a row, with the least of their next best
     decision.mutable_alternatives(0)->set_seconds(3e-6);
   }
   CHECK_THAT(squeezed(dump::summary(plan, "p")), Contains("+3.00 us each: split\n"));
+  for (plan::Decision &decision : *plan.mutable_decisions())
+    decision.set_reason("equally fast: split");
+  CHECK_THAT(squeezed(dump::summary(plan, "p")), Contains(" 3.00 us equally fast: split\n"));
   CHECK_THAT(*dump::explain(plan, "matmul_13"), Contains("h.1.fc.weight, weight gradient"));
 }
 

@@ -27,16 +27,16 @@ function meshesSection() {
 function decisionsSection() {
   const decisions = plan.decisions.filter((decision) => !shownElsewhere.includes(decision.kind));
   if (decisions.length === 0) return;
-  const others = (decision) => decision.alternatives.length === 0 || decision.reason.startsWith("+") ? decision.reason : el("span", {}, decision.reason, el("details", {},
+  const others = (decision) => decision.alternatives.length === 0 || /^([+-]|equally)/.test(decision.reason) ? decision.reason : el("span", {}, decision.reason, el("details", {},
     el("summary", {}, `${decision.alternatives.length} other${decision.alternatives.length > 1 ? "s" : ""}`),
     ...decision.alternatives.map((other) => el("div", {}, `${other.seconds >= 0 ? "+" : ""}${secondsText(other.seconds)}: ${other.choice}`))));
   // A cell's value is searched: the text of the decision; the element is made when it is shown.
   const texts = new Map(decisions.map((decision) => [decision.reason + decision.alternatives.map((a) => a.choice).join(" "), decision]));
-  section("decisions", "Decisions", "What the planner chose, what it costs in a step, and what the next best choices would cost in addition.",
+  section("decisions", "Decisions", "What the planner chose, what it costs in a step, and what the next best choices would cost in addition, all else equal.",
     searchable("decision-table", [{title: "cost", number: true, show: (seconds) => seconds ? secondsText(seconds) : ""},
                                   {title: "kind"}, {title: "name", mono: true}, {title: "choice", mono: true},
                                   {title: "why", prose: true, show: (text) => others(texts.get(text))}],
-      decisions.map((decision) => [decision.seconds, decision.kind, decision.name, decision.choice,
+      decisions.map((decision) => [decision.seconds, decision.kind, decision.place ? `${decision.name}: ${decision.place}` : decision.name, decision.choice,
                                    decision.reason + decision.alternatives.map((a) => a.choice).join(" ")]), 1));
 }
 
