@@ -12,7 +12,7 @@ namespace cleave::planner {
 // is none.
 const Argument *argumentBehind(const StepModel &model, int value);
 
-// The same if it is a parameter.
+// That argument if it is a parameter; else null.
 const Argument *parameterBehind(const StepModel &model, int value);
 
 // Finds the places of ops. Keeps a reference to the model.
@@ -20,10 +20,10 @@ class Places {
 public:
   explicit Places(const StepModel &model);
 
-  // Of a product with the parameter W: `W`, and in the backward pass `W, input gradient` and `W,
-  // weight gradient`. Of another op of the forward pass: `copy of W` if its result follows from W
-  // alone, `input of W` if such a product reads its result, else the parameter that it reads
-  // itself; `, gradient` follows in the backward pass, and `, again` if the op repeats another one.
+  // A product with the parameter W has the place `W`, and in the backward pass `W, input gradient`
+  // or `W, weight gradient`. Another op of the forward pass has `copy of W` if its result follows
+  // from W alone, `input of W` if such a product reads its result, else the parameter that it reads
+  // itself. `, gradient` follows in the backward pass, and `, again` if the op repeats another one.
   // Equal for ops that are alike in different layers, but for the numbers of the layers. Empty if
   // nothing is known.
   std::string of(int op) const;

@@ -92,7 +92,7 @@ public:
   }
 
 private:
-  // What is stored, as the names of the data axes say it.
+  // The name of the data axes, by what ranks store along them.
   std::string scheme() const {
     const bool areShared = !parameters_.sharded.empty() || !parameters_.whole.empty();
     if (!areShared || !parameters_.isClear || !states_.isClear)

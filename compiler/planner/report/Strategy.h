@@ -7,7 +7,7 @@
 //   TP        tensor parallel: features and vocabularies
 //   EP        expert parallel: experts, and elsewhere the batch or positions
 //
-// and `mixed` otherwise. What ranks store along the data, CP and SP axes names the data axes:
+// and `mixed` otherwise. The data axes are named by what ranks store along data, CP and SP axes:
 //
 //   DDP       parameters and optimizer states are replicated over all of these axes
 //   ZeRO-1    nearly all bytes of the optimizer states are sharded over some of these axes
