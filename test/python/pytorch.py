@@ -177,7 +177,7 @@ class Modules(unittest.TestCase):
         rest = [p for p in self.module.parameters() if p.dim() == 1]
         groups = [{"params": weights}, {"params": rest, "weight_decay": 0.0}]
         found = optimizers.optimizer_options(torch.optim.AdamW(groups, lr=0.5), self.module)
-        self.assertEqual(found.optimizer, "adamw:lr=0.5,beta1=0.9,beta2=0.999,eps=1e-08,weight-decay=0.01")
+        self.assertEqual(found.optimizer, "adamw:lr=0.5,beta1=0.9,beta2=0.999,eps=1e-08,weight-decay=0.01,amsgrad=false")
         self.assertIn("first.bias:weight-decay=0.0", found.groups)
         self.assertEqual((len(found.groups), found.freeze), (len(rest), []))
         reference = copy.deepcopy(self.module)

@@ -6,11 +6,12 @@ import json
 import os
 import pathlib
 import tempfile
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from . import modules, tools
 from .folder import Folder
-from .optimizers import is_optimizer, optimizer_options
+from .losses import loss_texts
+from .optimizers import is_optimizer, lowered, optimizer_options
 from .plan import Plan
 
 Path = Union[str, os.PathLike]
@@ -18,24 +19,28 @@ Path = Union[str, os.PathLike]
 RULES = ("pin", "cluster", "dtype")
 # Options with which cleave-compile writes something else than a plan.
 NO_PLAN = ("stop_after",)
+# Types of PyTorch for products -> values of --dtype.
+DTYPES = {"float32": "f32", "float": "f32", "bfloat16": "bf16", "float16": "f16", "half": "f16"}
 
 
-def compile(model: Any, example_inputs: Any = None, *, loss: Union[str, Sequence[str], None] = None, optimizer: Any = None,
+def compile(model: Any, example_inputs: Any = None, *, loss: Any = None, optimizer: Any = None,
             set: Optional[Mapping[str, int]] = None, cluster: Union[str, Mapping[str, Any], None] = None, ranks: Union[int, str, None] = None,
             mesh: Union[str, Mapping[str, int], None] = None, pin: Union[str, Mapping[str, Any], None] = None,
-            dtype: Union[str, Mapping[str, Any], None] = None, memory: Union[str, int, None] = None, train: Optional[bool] = None,
+            dtype: Any = None, memory: Union[str, int, None] = None, train: Optional[bool] = None,
             output: Optional[Path] = None, dynamic_shapes: Any = None, verbose: bool = False, **options: Any) -> Plan:
     """Compiles a model into a plan.
 
     model: an nn.Module, which is exported with its weights, a program of torch.export, or the path of a model file.
     example_inputs: for a module, the arguments of `forward`: a tensor, a tuple, or a dictionary by argument name. Their batch size is that
         of the plan unless `set` gives another.
-    loss: `KIND:OUTPUT[,LABEL]`, or several; for a module with one output, `KIND` is enough, for example `softmax-cross-entropy`.
-        Without a loss the plan is for inference.
+    loss: `KIND:OUTPUT[,LABEL]`, or for a module a loss of PyTorch, such as `torch.nn.CrossEntropyLoss(label_smoothing=0.1)`; several as a
+        list, or as a dictionary by output. For a module with one output, `KIND` is enough, for example `softmax-cross-entropy`. Without a
+        loss the plan is for inference.
     optimizer: `KIND:OPTION=VALUE,…`, for example `adamw:lr=3e-4,weight-decay=0.1`; or an optimizer of PyTorch over the parameters of the module,
-        of which hyperparameters and groups are taken, and not the state. Default: `adamw`.
+        of which hyperparameters and groups are taken, and not the state; or its class. Default: `adamw`.
     set: sizes of symbolic dims by name, for example `{"batch": 8}`; those of a module are called `INPUT.DIM`.
-    cluster, ranks, mesh, pin, dtype, memory: what to plan for; see cleave-compile. Rules may be given as a dictionary instead of a file.
+    cluster, ranks, mesh, pin, dtype, memory: what to plan for; see cleave-compile. Rules may be given as a dictionary instead of a file, and `dtype` as
+        one of PyTorch's, such as `torch.bfloat16`.
     output: where to write the plan, and an exported module beside it as `OUTPUT.pt2`. Default: a temporary folder that lives as long as
         the plan; `Plan.save` copies it.
     dynamic_shapes: for torch.export, which dims of a module are dynamic. Default: the batch, where the module allows it.
@@ -69,25 +74,48 @@ def _model_file(model: Any, example_inputs: Any, dynamic_shapes: Any, archive: p
             raise TypeError("found example_inputs for a model file, expected them for an nn.Module alone; leave them away")
         if is_optimizer(options.get("optimizer")):
             raise TypeError("found an optimizer of PyTorch for a model file, expected a text such as 'adamw:lr=3e-4'")
+        _take_objects(options, None, None, archive.parent)
         return model, False
     if not modules.is_module(model):
         raise TypeError(f"found a model of type {type(model).__name__}, expected an nn.Module, a program of torch.export or a path")
     is_program = hasattr(model, "graph_signature")
-    _take_optimizer(model, options)
     program = model if is_program else modules.export_program(model, example_inputs, dynamic_shapes)
     exported = modules.save_program(program, archive)
     options["set"] = modules.sizes_for(exported, options.get("set"))
-    losses = options.get("loss")
-    options["loss"] = [modules.complete_loss(loss, exported) for loss in ([losses] if isinstance(losses, str) else losses or [])]
+    _take_objects(options, model, exported, archive.parent)
     return exported.path, True
 
 
-def _take_optimizer(module: Any, options: Dict[str, Any]) -> None:
-    if is_optimizer(options.get("optimizer")):
-        found = optimizer_options(options["optimizer"], module)
+def _take_objects(options: Dict[str, Any], module: Any, exported: Optional[modules.Exported], folder: pathlib.Path) -> None:
+    """Turns losses, types and optimizers of PyTorch into texts."""
+    options["loss"] = loss_texts(options.get("loss"), exported.outputs if exported else None, folder)
+    options["dtype"] = _dtype(options.get("dtype"))
+    optimizer = options.get("optimizer")
+    if isinstance(optimizer, str):
+        options["optimizer"] = lowered(optimizer)
+    elif is_optimizer(optimizer):
+        found = optimizer_options(optimizer, module)
+        if found.groups and options.get("optimizer_group"):
+            raise TypeError("found optimizer_group beside an optimizer of PyTorch with groups, expected one of them")
         given = options.get("freeze") or []
         options.update(optimizer=found.optimizer, freeze=[*([given] if isinstance(given, str) else given), *found.freeze])
-        options.setdefault("optimizer_group", found.groups)
+        options["optimizer_group"] = options.get("optimizer_group") or found.groups
+    elif optimizer is not None:
+        raise TypeError(f"found an optimizer of type {type(optimizer).__name__}, expected a text such as 'adamw:lr=3e-4', or one of torch.optim")
+
+
+def _dtype(dtype: Any) -> Any:
+    """The value of --dtype for a type of PyTorch; other values stay as they are. Rules may have such types, too."""
+    if isinstance(dtype, Mapping):
+        return {key: _dtype(value) if key in ("dtype", "rules") else value for key, value in dtype.items()}
+    if isinstance(dtype, (list, tuple)):
+        return [_dtype(value) for value in dtype]
+    if type(dtype).__module__ == "torch":
+        name = str(dtype).split(".")[-1]
+        if name not in DTYPES:
+            raise TypeError(f"found {dtype} as dtype, expected torch.float32, torch.bfloat16, torch.float16 or 'tf32'")
+        return DTYPES[name]
+    return DTYPES.get(dtype, dtype) if isinstance(dtype, str) else dtype
 
 
 def _write_rules(options: Dict[str, Any], folder: pathlib.Path) -> None:
@@ -122,7 +150,7 @@ class Profile:
         return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def profile(model: Any, example_inputs: Any = None, *, set: Optional[Mapping[str, int]] = None, loss: Union[str, Sequence[str], None] = None,
+def profile(model: Any, example_inputs: Any = None, *, set: Optional[Mapping[str, int]] = None, loss: Any = None,
             train: Optional[bool] = None, dynamic_shapes: Any = None, **options: Any) -> Profile:
     """Parameters, FLOPs and memory of a model, which is not executed. With a loss, those of its training step. Options are those of
     cleave-profile, for example `by="operator"`, `depth=2`; model, example_inputs, set and dynamic_shapes as in `compile`."""

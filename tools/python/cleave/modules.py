@@ -17,13 +17,13 @@ class Exported(NamedTuple):
     """An exported module.
 
     `sizes` are the dynamic dims that `--set` names (`x.0`) with their sizes in the example, `aliases` other names of these dims, and
-    `outputs` the names of the results of `forward`.
+    `outputs` the names of the results of `forward` with their numbers of dims, None where that is not known.
     """
 
     path: pathlib.Path
     sizes: Dict[str, int]
     aliases: Dict[str, str]
-    outputs: List[str]
+    outputs: Dict[str, Optional[int]]
 
 
 def is_module(model: Any) -> bool:
@@ -115,14 +115,15 @@ def _symbols(torch: Any, program: Any) -> Tuple[Dict[str, int], Dict[str, str]]:
     return sizes, aliases
 
 
-def _outputs(program: Any) -> List[str]:
-    """The names of outputs as Cleave gives them: keys of a dictionary, or positions."""
+def _outputs(program: Any) -> Dict[str, Optional[int]]:
+    """The outputs by the names that Cleave gives them, keys of a dictionary or positions, with their numbers of dims."""
     spec = program.call_spec.out_spec
-    count = len(program.graph_signature.user_outputs)
+    results = program.graph_signature.user_outputs
     keys = getattr(spec, "context", None) if getattr(spec, "type", None) is not None and hasattr(spec.type, "keys") else None
-    if isinstance(keys, (list, tuple)) and len(keys) == count and all(isinstance(key, str) for key in keys):
-        return list(keys)
-    return [str(i) for i in range(count)]
+    if not isinstance(keys, (list, tuple)) or len(keys) != len(results) or not all(isinstance(key, str) for key in keys):
+        keys = [str(i) for i in range(len(results))]
+    values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+    return {key: values[result].dim() if hasattr(values.get(result), "dim") else None for key, result in zip(keys, results)}
 
 
 def sizes_for(exported: Exported, given: Optional[Mapping[str, int]]) -> Dict[str, int]:
@@ -131,13 +132,6 @@ def sizes_for(exported: Exported, given: Optional[Mapping[str, int]]) -> Dict[st
     for name, size in (given or {}).items():
         sizes[exported.aliases.get(name, name)] = size
     return sizes
-
-
-def complete_loss(loss: Any, exported: Exported) -> Any:
-    """A loss without an output, `softmax-cross-entropy`, is that of the only output."""
-    if isinstance(loss, str) and ":" not in loss and len(exported.outputs) == 1:
-        return f"{loss}:{exported.outputs[0]}"
-    return loss
 
 
 def load_weights(module: Any, path: Path) -> List[str]:
