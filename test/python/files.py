@@ -13,7 +13,7 @@ import unittest
 
 import cleave
 from cleave import arrays, log, samples, stream, tools
-from cleave.samples import Input
+from cleave.columns import Columns, Input
 
 try:
     import numpy
@@ -90,12 +90,12 @@ class Arrays(InFolder):
 
 class Samples(InFolder):
     def write(self, data, inputs=PAIR, **options):
-        found = samples.write_samples(data, inputs, self.folder, **options)
+        found = samples.write_samples(data, Columns(inputs), self.folder, **options)
         return found.total, {spec.split("=")[0]: read_npy(spec.split("=")[1])[:2] for spec in found.data}
 
     def test_a_path_and_paths_stay_as_they_are(self):
-        self.assertEqual(samples.write_samples("data.npz", PAIR, self.folder), (["data.npz"], None))
-        self.assertEqual(samples.write_samples(["a.npz", pathlib.Path("b.npz")], PAIR, self.folder), (["a.npz", "b.npz"], None))
+        self.assertEqual(samples.write_samples("data.npz", Columns(PAIR), self.folder), (["data.npz"], None))
+        self.assertEqual(samples.write_samples(["a.npz", pathlib.Path("b.npz")], Columns(PAIR), self.folder), (["a.npz", "b.npz"], None))
 
     def test_a_dictionary_gives_one_file_per_input(self):
         found = self.write({"x": [[1.0, 2.0]] * 6, "label": [1] * 6, "other": 3})
@@ -132,11 +132,62 @@ class Samples(InFolder):
             self.write(3)
 
 
+class Labels(InFolder):
+    """Labels of tokens, as datasets of Hugging Face have them."""
+
+    TOKENS = [Input("tokens", "i64", (2, 3)), Input("logits.label", "i64", (2, 3), True)]
+    ROWS = {"input_ids": [[1, 2, 3], [4, 5, 6]], "labels": [[1, 2, 3], [4, 5, -100]], "text": ["a", "b"]}
+
+    def labels(self, data, **options):
+        samples.write_samples(data, Columns(self.TOKENS, {"tokens": "input_ids"}, **options), self.folder)
+        dtype, shape, content = read_npy(self.folder / "input-1.npy")
+        self.assertEqual((dtype, shape), ("<i8", (2, 3)))
+        return list(struct.unpack("<6q", content))
+
+    def test_shifted_labels_are_those_of_the_next_token_and_the_last_is_ignored(self):
+        rows = [dict(zip(self.ROWS, row)) for row in zip(*self.ROWS.values())]
+        for data in (self.ROWS, rows, [self.ROWS]):
+            self.assertEqual(self.labels(data, shifts_labels=True), [2, 3, -100, 5, -100, -100])
+            self.assertEqual(self.labels(data, shifts_labels=False), [1, 2, 3, 4, 5, -100])
+
+    def test_labels_that_repeat_the_tokens_need_a_word_about_shifting(self):
+        rows = [dict(zip(self.ROWS, row)) for row in zip(*self.ROWS.values())]
+        for data in (self.ROWS, rows, [self.ROWS]):
+            with self.assertRaisesRegex(ValueError, "`labels` that equal `input_ids`.*give shift_labels=True"):
+                self.labels(data)
+        self.assertEqual(self.labels({**self.ROWS, "labels": [[0, 2, 3], [4, 5, 6]]}), [0, 2, 3, 4, 5, 6])
+
+    def test_a_column_may_serve_as_labels(self):
+        columns = Columns(self.TOKENS, {"tokens": "input_ids", "logits.label": "input_ids"}, True)
+        samples.write_samples(self.ROWS, columns, self.folder)
+        self.assertEqual(struct.unpack("<6q", read_npy(self.folder / "input-1.npy")[2]), (2, 3, -100, 5, 6, -100))
+
+    def test_mistakes_are_named(self):
+        with self.assertRaisesRegex(ValueError, "columns for `ids`, expected inputs of the plan: `tokens`, `logits.label`"):
+            Columns(self.TOKENS, {"ids": "input_ids"})
+        with self.assertRaisesRegex(ValueError, "a plan without labels"):
+            Columns(self.TOKENS[:1], shifts_labels=True)
+        with self.assertRaisesRegex(TypeError, "type <f4 .*expected signed integers"):
+            self.labels({**self.ROWS, "labels": [[0.5]]}, shifts_labels=True)
+        with self.assertRaisesRegex(TypeError, "for data in files"):
+            self.labels("tokens.u16", shifts_labels=True)
+        with self.assertRaisesRegex(ValueError, "expected `input_ids`, `logits.label`: `logits.label` missing"):
+            self.labels({"input_ids": [[1, 2, 3]]})
+
+    def test_windows_join_documents_and_have_the_next_tokens_as_labels(self):
+        documents = [[1, 2, 3], {"input_ids": array.array("i", [4])}, [5, 6, 7, 8]]
+        found = cleave.windows(documents, 3, separator=0)
+        self.assertEqual(list(found), [([1, 2, 3], [2, 3, 0]), ([0, 4, 0], [4, 0, 5]), ([5, 6, 7], [6, 7, 8])])
+        self.assertEqual(len(list(found)), 3)
+        once = cleave.windows(iter(documents), 3)
+        self.assertEqual([len(list(once)), len(list(once))], [2, 0])
+
+
 class Streams(InFolder):
     """What a feed writes, read as the shell command of the tool does."""
 
     def fed(self, data, batches, first=0):
-        with stream.Feed(data, PAIR, 4, self.folder) as feed:
+        with stream.Feed(data, Columns(PAIR), 4, self.folder) as feed:
             whole = 2 * arrays.HEADER_BYTES + 4 * 2 * 4 + 4 * 8  # bytes of a batch of PAIR
             command = f"({feed.command}) | head -c {batches * whole}"
             done = subprocess.run(["/bin/sh", "-c", command], env={**os.environ, "CLEAVE_FIRST_STEP": str(first)}, capture_output=True, timeout=60)
@@ -186,9 +237,9 @@ class Streams(InFolder):
             self.fed({1: 2}.keys() - {1}, 1)
 
     def test_what_is_held_in_memory_is_not_streamed(self):
-        self.assertTrue(stream.can_stream(self.samples(), PAIR))
+        self.assertTrue(stream.can_stream(self.samples(), Columns(PAIR)))
         for data in ("file.npz", {"x": []}, [1], (1,), range(3)):
-            self.assertFalse(stream.can_stream(data, PAIR), data)
+            self.assertFalse(stream.can_stream(data, Columns(PAIR)), data)
 
 
 class Logs(InFolder):

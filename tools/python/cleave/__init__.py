@@ -11,16 +11,17 @@
 `save_every=10` is `--save-every 10`.
 """
 
+from .columns import Input
 from .compiling import Profile, compile, export, profile, zoo
 from .errors import CompileError, Defect, Error, Interrupted, NoPlan, NotInstalled, RankLost, RunError, Stop, Warning
 from .log import Evaluation, Step
 from .modules import load_weights
 from .plan import Alternative, Decision, Plan, Prediction
 from .run import Run
-from .samples import Input
 from .tools import call
+from .windows import windows
 
 __version__ = "0.1.0"
 
 __all__ = ["Alternative", "CompileError", "Decision", "Defect", "Error", "Evaluation", "Input", "Interrupted", "NoPlan", "NotInstalled", "Plan", "Prediction",
-           "Profile", "RankLost", "Run", "RunError", "Step", "Stop", "Warning", "call", "compile", "export", "load_weights", "profile", "zoo"]
+           "Profile", "RankLost", "Run", "RunError", "Step", "Stop", "Warning", "call", "compile", "export", "load_weights", "profile", "windows", "zoo"]

@@ -37,15 +37,6 @@ def is_tensor(value: Any) -> bool:
     return type(value).__module__.split(".")[0] == "torch" and hasattr(value, "data_ptr") or hasattr(value, "untyped_storage")
 
 
-def rank_of(value: Any) -> int:
-    """The number of dims of an array, a number or nested lists."""
-    if hasattr(value, "shape"):
-        return len(value.shape)
-    if isinstance(value, (list, tuple)):
-        return 1 + (rank_of(value[0]) if value else 0)
-    return 1 if isinstance(value, array.array) else 0
-
-
 def raw(value: Any) -> Raw:
     """The elements of an array. A TypeError names a value that is not one."""
     if is_tensor(value):

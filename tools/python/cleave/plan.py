@@ -7,13 +7,14 @@ import os
 import pathlib
 import shutil
 import tempfile
-from typing import Any, Dict, Iterable, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from . import modules, run as running, stream, tools
 from .arrays import load_arrays
+from .columns import Columns, Input
 from .folder import Folder
 from .pages import plan_html
-from .samples import Input, write_samples
+from .samples import write_samples
 
 Path = Union[str, os.PathLike]
 
@@ -169,7 +170,7 @@ class Plan:
             callbacks: Union[running.Callback, Iterable[running.Callback]] = (), eval: Any = None,
             on_evaluation: Union[running.EvaluationCallback, Iterable[running.EvaluationCallback]] = (), save: Union[Path, bool, None] = None,
             resume: Union[running.Run, Path, None] = None, log: Optional[Path] = None, progress: Optional[bool] = None, verbose: bool = False,
-            **options: Any) -> running.Run:
+            columns: Optional[Mapping[str, str]] = None, shift_labels: Optional[bool] = None, **options: Any) -> running.Run:
         """Runs the plan on the ranks of this machine, one process each, and returns what it gave.
 
         data: a file or files of `cleave-run --data`; a dictionary of arrays by input name; or a Dataset, a DataLoader or another iterable
@@ -184,17 +185,21 @@ class Plan:
         log: a file for the log of the run, in JSON lines.
         progress: a bar of tqdm. Default: if it is installed.
         verbose: prints what cleave-run prints.
+        columns: the columns of the data by input, where they have other names. The only label is found as `labels` or `label`, too.
+        shift_labels: the label of a token is the next one, as in Transformers' causal models: labels move one place to the front, and the
+            last one is ignored (-100).
         options: every other option of cleave-run, for example `save_every=100`, `shuffle=True`, `report="run.html"`, `threads=1`; `weights` may
             be a run, too, and `lr_schedule` a function from the number of a step to its learning rate.
         """
         with tempfile.TemporaryDirectory(prefix="cleave-data-") as name:
             folder = pathlib.Path(name)
             per_step = self.samples_per_step
+            taken = Columns(self.inputs, columns, shift_labels)
             called = running.Callbacks(_several(callbacks), _several(on_evaluation))
             go: Dict[str, Any] = dict(save=save, resume=resume, log=log, callbacks=called, progress=progress, verbose=verbose, scratch=folder)
             if eval is not None:
                 (folder / "eval").mkdir()
-                options["eval"] = write_samples(eval, self.inputs, folder / "eval").data
+                options["eval"] = write_samples(eval, taken, folder / "eval").data
 
             def steps_for(count: Optional[int]) -> Optional[int]:
                 if steps is not None or not count or not per_step:
@@ -202,11 +207,11 @@ class Plan:
                 return -(-count * epochs // per_step) if epochs else running.first_step(resume) + -(-count // per_step)
 
             total = steps_for(stream.samples_in(data))
-            if self.trains and total and stream.can_stream(data, self.inputs):
+            if self.trains and total and stream.can_stream(data, taken):
                 _write_rates(options, total, folder)
-                with stream.Feed(data, self.inputs, per_step, folder) as feed:
+                with stream.Feed(data, taken, per_step, folder) as feed:
                     return running.execute(self, {**options, "data_command": feed.command}, data=[], steps=total, total=total, **go)
-            samples = write_samples(data, self.inputs, folder, steps * per_step if steps else None)
+            samples = write_samples(data, taken, folder, steps * per_step if steps else None)
             total = steps_for(samples.total)
             _write_rates(options, total, folder)
             return running.execute(self, {**options, "epochs": epochs}, data=samples.data, steps=steps, total=total, **go)

@@ -10,20 +10,12 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Iterator, List, Mapping, NamedTuple, Optional, Sequence
 
-from .arrays import NpyWriter, Raw, rank_of, raw, stacked, write_npy
+from .arrays import NpyWriter, Raw, raw, stacked, write_npy
+from .columns import Columns, Input
 
 BLOCK = 256  # samples that are written together, if they come one by one
-
-
-class Input(NamedTuple):
-    """An input of a plan, or a label of its loss: name, element type, shape of one micro-batch."""
-
-    name: str
-    dtype: str
-    shape: Tuple[int, ...]
-    is_label: bool = False
 
 
 class Samples(NamedTuple):
@@ -43,48 +35,40 @@ def is_held(data: Any) -> bool:
     return is_path(data) or isinstance(data, (Mapping, list, tuple)) or hasattr(data, "tensors") or by_index
 
 
-def write_samples(data: Any, inputs: Sequence[Input], folder: pathlib.Path, limit: Optional[int] = None) -> Samples:
+def write_samples(data: Any, columns: Columns, folder: pathlib.Path, limit: Optional[int] = None) -> Samples:
     """Writes `data` into files of `folder`: one pass over them, or `limit` samples of an endless iterable."""
     if data is None:
         return Samples([], None)
-    if is_path(data):
-        return Samples([os.fspath(data)], None)
-    if isinstance(data, (list, tuple)) and data and all(map(is_path, data)):
-        return Samples([os.fspath(path) for path in data], None)
+    paths = [data] if is_path(data) else data
+    if isinstance(paths, (list, tuple)) and paths and all(map(is_path, paths)):
+        if not columns.is_default:
+            raise TypeError("found columns or shift_labels for data in files, expected them for data of Python")
+        return Samples([os.fspath(path) for path in paths], None)
     if isinstance(data, Mapping):
-        return _write_arrays(data, inputs, folder)
-    return _write_items(_items(data), inputs, folder, None if hasattr(data, "__len__") else limit)
+        return _write_arrays(data, columns, folder)
+    return _write_items(_items(data), columns, folder, None if hasattr(data, "__len__") else limit)
 
 
 def _file(folder: pathlib.Path, index: int) -> pathlib.Path:
     return folder / f"input-{index}.npy"
 
 
-def _write_arrays(data: Mapping[str, Any], inputs: Sequence[Input], folder: pathlib.Path) -> Samples:
+def _write_arrays(data: Mapping[str, Any], columns: Columns, folder: pathlib.Path) -> Samples:
     specs, count = [], None
-    _check_names(data, inputs)
-    for index, described in enumerate(inputs):
-        value = data[described.name]
+    found = columns.of(data)
+    columns.check_shift(found, {name: raw(data[column][:1]) for name, column in found.items() if not is_path(data[column])})
+    for index, described in enumerate(columns.inputs):
+        value = data[found[described.name]]
         if is_path(value):
             specs.append(f"{described.name}={os.fspath(value)}")
             continue
         path = _file(folder, index)
-        elements = raw(value)
+        elements = columns.ready(described, raw(value))
         write_npy(path, elements, described.name)
         specs.append(f"{described.name}={path}")
         if elements.shape and elements.shape != described.shape:
             count = elements.shape[0]
     return Samples(specs, count)
-
-
-def _check_names(item: Mapping[str, Any], inputs: Sequence[Input]) -> None:
-    missing = [described.name for described in inputs if described.name not in item]
-    if missing:
-        raise ValueError(f"found {_listed(item)} in the data, expected {_listed(i.name for i in inputs)}: {_listed(missing)} missing")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names) or "nothing"
 
 
 def _items(data: Any) -> Iterator[Any]:
@@ -99,23 +83,11 @@ def _items(data: Any) -> Iterator[Any]:
     return iter(data)
 
 
-def _values(item: Any, inputs: Sequence[Input]) -> List[Any]:
-    """The values of a sample or batch in the order of the inputs."""
-    if isinstance(item, Mapping):
-        _check_names(item, inputs)
-        return [item[described.name] for described in inputs]
-    if len(inputs) == 1 and not (isinstance(item, (list, tuple)) and len(item) == 1):
-        return [item]
-    if not isinstance(item, (list, tuple)) or len(item) != len(inputs):
-        found = f"{len(item)} values" if isinstance(item, (list, tuple)) else type(item).__name__
-        raise ValueError(f"found {found} per sample in the data, expected {len(inputs)}: {_listed(i.name for i in inputs)}")
-    return list(item)
-
-
-def _write_items(items: Iterator[Any], inputs: Sequence[Input], folder: pathlib.Path, limit: Optional[int]) -> Samples:
+def _write_items(items: Iterator[Any], columns: Columns, folder: pathlib.Path, limit: Optional[int]) -> Samples:
+    inputs = columns.inputs
     with contextlib.ExitStack() as stack:
         writers = [stack.enter_context(NpyWriter(_file(folder, index))) for index in range(len(inputs))]
-        for parts in batches(items, inputs):
+        for parts in batches(items, columns):
             for writer, described, part in zip(writers, inputs, parts):
                 writer.append(part, described.name)
             if limit and writers[0].samples >= limit:
@@ -125,13 +97,12 @@ def _write_items(items: Iterator[Any], inputs: Sequence[Input], folder: pathlib.
     return Samples([f"{described.name}={writer.path}" for described, writer in zip(inputs, writers)], writers[0].samples)
 
 
-def batches(items: Iterator[Any], inputs: Sequence[Input], block: int = BLOCK) -> Iterator[List[Raw]]:
+def batches(items: Iterator[Any], columns: Columns, block: int = BLOCK) -> Iterator[List[Raw]]:
     """The items as batches; samples are collected, `block` at a time."""
     waiting: List[List[Raw]] = []
     for item in items:
-        values = _values(item, inputs)
-        parts = [raw(value) for value in values]
-        if _is_batch(values, inputs):
+        parts = columns.parts(item)
+        if _is_batch(parts, columns.inputs):
             yield parts
             continue
         waiting.append(parts)
@@ -142,12 +113,12 @@ def batches(items: Iterator[Any], inputs: Sequence[Input], block: int = BLOCK) -
         yield [stacked(column) for column in zip(*waiting)]
 
 
-def _is_batch(values: Sequence[Any], inputs: Sequence[Input]) -> bool:
-    ranks: Dict[str, Tuple[int, int]] = {i.name: (rank_of(v), len(i.shape)) for v, i in zip(values, inputs)}
-    if all(found == wanted for found, wanted in ranks.values()):
+def _is_batch(parts: Sequence[Raw], inputs: Sequence[Input]) -> bool:
+    dims = {described.name: (len(part.shape), len(described.shape)) for part, described in zip(parts, inputs)}
+    if all(found == wanted for found, wanted in dims.values()):
         return True
-    if all(found == wanted - 1 for found, wanted in ranks.values()):
+    if all(found == wanted - 1 for found, wanted in dims.values()):
         return False
-    found = ", ".join(f"`{name}` with {dims[0]} dims" for name, dims in ranks.items())
-    wanted = ", ".join(f"`{name}` with {dims[1]}" for name, dims in ranks.items())
+    found = ", ".join(f"`{name}` with {pair[0]} dims" for name, pair in dims.items())
+    wanted = ", ".join(f"`{name}` with {pair[1]}" for name, pair in dims.items())
     raise ValueError(f"found {found} in the data, expected batches of {wanted}, or samples of one dim less each")

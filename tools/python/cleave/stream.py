@@ -10,10 +10,11 @@ import os
 import pathlib
 import shlex
 import threading
-from typing import Any, Iterator, List, Optional, Sequence
+from typing import Any, Iterator, List, Optional
 
 from .arrays import Raw, check_alike, npy_header
-from .samples import Input, batches, is_held
+from .columns import Columns
+from .samples import batches, is_held
 
 
 def samples_in(loader: Any) -> Optional[int]:
@@ -25,17 +26,17 @@ def samples_in(loader: Any) -> Optional[int]:
     return len(sampler) - (len(sampler) % size if loader.drop_last else 0)
 
 
-def can_stream(data: Any, inputs: Sequence[Input]) -> bool:
+def can_stream(data: Any, columns: Columns) -> bool:
     """Whether the data are an iterable that draws samples as they are needed, and not held in memory or read by index."""
-    sizes = {described.shape[0] if described.shape else 0 for described in inputs}
+    sizes = {described.shape[0] if described.shape else 0 for described in columns.inputs}
     return hasattr(data, "__iter__") and not is_held(data) and len(sizes) == 1 and 0 not in sizes
 
 
 class Feed:
     """A context in which `command` gives the batches of `data`, pass after pass. An iterator has one pass, and goes on where it is."""
 
-    def __init__(self, data: Any, inputs: Sequence[Input], samples_per_step: int, folder: pathlib.Path):
-        self._data, self._inputs, self._samples_per_step = data, inputs, samples_per_step
+    def __init__(self, data: Any, columns: Columns, samples_per_step: int, folder: pathlib.Path):
+        self._data, self._columns, self._samples_per_step = data, columns, samples_per_step
         self._has_one_pass = hasattr(data, "__next__")
         self._first, self._batches = folder / "first-step", folder / "batches"
         self.command = f"echo $CLEAVE_FIRST_STEP >{shlex.quote(str(self._first))} && exec cat {shlex.quote(str(self._batches))}"
@@ -81,7 +82,7 @@ class Feed:
     def _from(self, step: int) -> Iterator[List[Raw]]:
         """Micro-batches from a step on."""
         skips = 0 if self._has_one_pass else step * self._samples_per_step
-        size = self._inputs[0].shape[0]
+        size = self._columns.inputs[0].shape[0]
         waiting: List[List[Raw]] = []
         count = 0
         for parts in self._after(skips):
@@ -89,7 +90,7 @@ class Feed:
             count += parts[0].shape[0]
             if count < size:
                 continue
-            whole = [_joined(list(column), described.name) for column, described in zip(zip(*waiting), self._inputs)]
+            whole = [_joined(list(column), described.name) for column, described in zip(zip(*waiting), self._columns.inputs)]
             for begin in range(0, count - size + 1, size):
                 yield [_rows(part, begin, begin + size) for part in whole]
             waiting = [[_rows(part, count - count % size, count) for part in whole]] if count % size else []
@@ -99,7 +100,7 @@ class Feed:
         """Batches of any size behind the first `skips` samples, pass after pass."""
         while True:
             samples = 0
-            for parts in batches(iter(self._data), self._inputs, self._inputs[0].shape[0]):
+            for parts in batches(iter(self._data), self._columns, self._columns.inputs[0].shape[0]):
                 rows = parts[0].shape[0]
                 samples += rows
                 if skips < rows:
