@@ -61,11 +61,12 @@ class Events(fixture.InFolder):
     def setUpClass(cls):
         super().setUpClass()
         plan, saved = cls.folder / "mlp.plan", cls.folder / "saved"
-        cleave.compile_model(cleave.MLP["model"], plan, "--pin", "dp", ranks=2)
+        cleave.compile_model(cleave.MLP["model"], plan, "--pin", "dp", "--eval", ranks=2)
         cls.board = cls.folder / "runs" / "mlp"
         more = ["--save", saved, "--tensorboard", cls.board]
         first, _ = cleave.train(plan, cleave.MLP["data"], 3, cls.folder / "first.jsonl", *more)
-        second, _ = cleave.train(plan, cleave.MLP["data"], 5, cls.folder / "second.jsonl", *more, "--resume", saved)
+        second, _ = cleave.train(plan, cleave.MLP["data"], 5, cls.folder / "second.jsonl", *more, "--resume", saved, "--eval", cleave.MLP["data"])
+        (cls.evaluated,) = cleave.evaluations(cls.folder / "second.jsonl")
         cls.steps = first + second
 
     def test_the_checksum_is_the_known_one(self):
@@ -80,13 +81,15 @@ class Events(fixture.InFolder):
             self.assertEqual(first[3], b"brain.Event:2")
             for event in steps:
                 values = [dict(fields(value)) for _, value in fields(event[5])]
-                found[event.get(2, 0)] = {value[1].decode(): value[2] for value in values}
+                found.setdefault(event.get(2, 0), {}).update({value[1].decode(): value[2] for value in values})
         self.assertEqual(sorted(found), [line["step"] for line in self.steps])
         for line in self.steps:
-            self.assertEqual(set(found[line["step"]]), {"loss", "grad_norm", "lr", "seconds", "samples_per_second", "utilization",
-                                                              "epoch"})
-            for name in ("loss", "grad_norm", "lr", "seconds", "utilization"):
-                self.assertAlmostEqual(found[line["step"]][name], line[name], delta=1e-6 * abs(line[name]))
+            names = {"loss": "loss", "grad_norm": "grad_norm", "lr": "learning_rate", "seconds": "seconds", "mfu": "mfu"}
+            wanted = {*names.values(), "samples_per_second", "epoch"}
+            self.assertEqual({tag for tag in found[line["step"]] if not tag.startswith("eval/")}, {f"train/{name}" for name in wanted})
+            for name, tag in names.items():
+                self.assertAlmostEqual(found[line["step"]][f"train/{tag}"], line[name], delta=1e-6 * abs(line[name]))
+        self.assertAlmostEqual(found[4]["eval/loss"], self.evaluated["eval_loss"], delta=1e-6)
 
     @unittest.skipUnless(importlib.util.find_spec("tensorboard"), "TensorBoard is not installed")
     def test_tensorboard_reads_it(self):
@@ -94,8 +97,8 @@ class Events(fixture.InFolder):
 
         board = EventAccumulator(str(self.board))
         board.Reload()
-        self.assertEqual([event.step for event in board.Scalars("loss")], [line["step"] for line in self.steps])
-        for event, line in zip(board.Scalars("loss"), self.steps):
+        self.assertEqual([event.step for event in board.Scalars("train/loss")], [line["step"] for line in self.steps])
+        for event, line in zip(board.Scalars("train/loss"), self.steps):
             self.assertAlmostEqual(event.value, line["loss"], delta=1e-6 * line["loss"])
 
     def test_a_folder_that_cannot_be_made_is_one_message(self):

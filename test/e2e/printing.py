@@ -95,9 +95,9 @@ class Printing(fixture.InFolder):
         predicted = json.loads(cleave.must("cleave-dump", self.plan, "--json").out)["predicted"]
         steps, _ = cleave.train(self.plan, cleave.GPT["data"], 3, self.folder / "log.jsonl")
         for step in steps:
-            wanted = predicted["utilization"] * predicted["step_seconds"] / step["seconds"]
-            self.assertAlmostEqual(step["utilization"], wanted, delta=1e-9)
-            self.assertGreater(step["utilization"], 0)
+            wanted = predicted["mfu"] * predicted["step_seconds"] / step["seconds"]
+            self.assertAlmostEqual(step["mfu"], wanted, delta=1e-9)
+            self.assertGreater(step["mfu"], 0)
 
     def test_no_line_is_wider_than_the_terminal(self):
         for columns in (60, 100):

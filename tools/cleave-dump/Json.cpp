@@ -87,7 +87,7 @@ static Json predictedJson(const plan::Plan &plan) {
   const Speed speed = speedOf(plan);
   return {{"samples_per_second", speed.samples},
           {"tokens_per_second", speed.tokens},
-          {"utilization", speed.utilization},
+          {"mfu", speed.utilization},
           {"step_seconds", predicted.step_seconds()},
           {"peak_bytes", predicted.peak_bytes()},
           {"planned_seconds", predicted.planned_seconds()},

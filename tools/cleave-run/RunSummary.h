@@ -28,7 +28,7 @@ public:
   // per rank; loss 1.23, least 1.21 in step 9`; empty without steps. Steps are counted from 1, as
   // the progress does.
   std::string text() const;
-  // {"summary": {"steps", "seconds", "epochs", "samples", "samples_per_second", "utilization",
+  // {"summary": {"steps", "seconds", "epochs", "samples", "samples_per_second", "mfu",
   // "loss", …}}; empty without steps. `savedIn`: the folder of the last checkpoint, empty if there
   // is none.
   std::string line(const std::string &savedIn) const;

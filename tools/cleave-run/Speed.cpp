@@ -14,7 +14,7 @@ std::vector<std::pair<std::string, double>> Speed::numbers(double seconds) const
       numbers.emplace_back("tokens_per_second", double(count) / seconds);
   }
   if (double utilization = artifact::utilizationOf(plan_, seconds); utilization > 0)
-    numbers.emplace_back("utilization", utilization);
+    numbers.emplace_back("mfu", utilization);
   return numbers;
 }
 

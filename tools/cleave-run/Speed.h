@@ -16,7 +16,7 @@ public:
   Speed(const plan::Plan &plan, const RunData &data) : plan_(plan), data_(data) {}
 
   // Numbers of a step that takes these seconds, as far as they are known: `samples_per_second`, of
-  // tokens also `tokens_per_second`, and `utilization` (runtime/artifact/Utilization.h).
+  // tokens also `tokens_per_second`, and `mfu` (runtime/artifact/Utilization.h).
   std::vector<std::pair<std::string, double>> numbers(double seconds) const;
 
   // The same for people: `1.20k tokens/s` or `98.4 samples/s`, and `MFU 41.2 %`.

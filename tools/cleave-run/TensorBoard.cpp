@@ -65,6 +65,13 @@ Status TensorBoard::open(const std::string &folder) {
   return write(event.SerializeAsString());
 }
 
+static std::string tagOf(const std::string &name) {
+  if (name.starts_with("eval_"))
+    return "eval/" + name.substr(5);
+  const bool isRate = name == "lr" || name.starts_with("lr/");
+  return "train/" + (isRate ? "learning_rate" + name.substr(2) : name);
+}
+
 Status TensorBoard::step(int64_t step, const std::vector<std::pair<std::string, double>> &values) {
   if (!file_)
     return Status::ok();
@@ -73,7 +80,7 @@ Status TensorBoard::step(int64_t step, const std::vector<std::pair<std::string, 
   event.set_step(step);
   for (const auto &[name, number] : values) {
     tensorboard::Value &value = *event.mutable_summary()->add_value();
-    value.set_tag(name);
+    value.set_tag(tagOf(name));
     value.set_simple_value(static_cast<float>(number));
   }
   return write(event.SerializeAsString());

@@ -24,7 +24,8 @@ public:
   Status open(const std::string &folder);
   // Whether steps are written.
   bool isOpen() const { return file_; }
-  // Writes the numbers of a step under their names.
+  // Writes the numbers of a step, under the tags that the Trainer of Hugging Face gives them:
+  // `loss` is `train/loss`, `eval_loss` is `eval/loss`, and `lr` is `train/learning_rate`.
   Status step(int64_t step, const std::vector<std::pair<std::string, double>> &values);
 
 private:

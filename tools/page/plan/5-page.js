@@ -10,7 +10,7 @@ function summary() {
       tile(percentText(p.gap), `gap: no plan takes less than ${secondsText(p.bound_seconds)} without overlap; this one takes ${secondsText(p.planned_seconds)}`),
       p.samples_per_second ? tile(p.tokens_per_second ? amountText(p.tokens_per_second, "tokens/s") : amountText(p.samples_per_second, "samples/s"),
                                   `of all ranks${p.tokens_per_second ? `: ${amountText(p.samples_per_second, "samples/s")}` : ""}`) : null,
-      p.utilization >= 0.001 ? tile(utilizationText(p.utilization), `MFU: model FLOPs by the devices' peak rate${p.peak_type ? ` in ${p.peak_type}` : ""}`) : null,
+      p.mfu >= 0.001 ? tile(utilizationText(p.mfu), `MFU: model FLOPs by the devices' peak rate${p.peak_type ? ` in ${p.peak_type}` : ""}`) : null,
       tile(bytesText(p.peak_bytes), `memory of the fullest rank${p.budget_bytes ? ` of ${bytesText(p.budget_bytes)}${p.is_memory_binding ? ", binding" : ""}` : ""}`),
       tile(`${plan.ranks}`, `rank${plan.ranks > 1 ? "s" : ""}${mesh ? `, ${mesh}` : ""}, ${plan.device}`),
       tile(countText(p.flops / Math.max(p.step_seconds, 1e-30), "FLOP/s"), `per rank: ${countText(p.flops, "FLOP")} in a step`),

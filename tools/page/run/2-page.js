@@ -24,7 +24,7 @@ function summary() {
 
 // `grad_norm` as `Grad norm`; the learning rate of a group of parameters, `lr/GROUP`, as that.
 function titleOf(name) {
-  if (name === "utilization") return "Model FLOPs utilization";
+  if (name === "mfu") return "Model FLOPs utilization";
   const text = name.replace(/^lr\//, "learning rate of ").replace(/^lr$/, "learning rate").replaceAll("_", " ");
   return text[0].toUpperCase() + text.slice(1);
 }
@@ -34,7 +34,7 @@ function metricSections() {
   const names = [...new Set(steps.flatMap(Object.keys))].filter((name) => !["step", "seconds", "skipped", "epoch"].includes(name));
   for (const name of names)
     curveSection(name, titleOf(name), "Each step as a dot; the line is the mean of the steps around.",
-                 steps.map((line) => line[name]), name === "utilization" ? utilizationText : numberText);
+                 steps.map((line) => line[name]), name === "mfu" ? utilizationText : numberText);
 }
 
 // Every number of the evaluations.

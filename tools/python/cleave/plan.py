@@ -43,7 +43,7 @@ class Decision(NamedTuple):
 class Prediction(NamedTuple):
     """What the planner predicts for one step: seconds and bytes of the fullest rank. In the planner's model, which overlaps only copies
     between memories, no plan takes less than `bound_seconds`, and `gap` is how far this one may be from the best, as a fraction.
-    `utilization` is the share of the devices' peak rate that the model's products take (MFU); it and the samples and tokens per second
+    `mfu`, model FLOPs utilization, is the share of the devices' peak rate that the model's products take; it and the samples and tokens per second
     are 0 where they are not known. `peak_type` is the type of that rate, empty if there are several; `budget_bytes` the memory that a rank
     may use, 0 without a limit; `is_memory_binding` says that the fastest plan needs more, `is_calibrated` that cleave-calibrate measured
     the cluster file."""
@@ -60,7 +60,7 @@ class Prediction(NamedTuple):
     cluster: str
     samples_per_second: float
     tokens_per_second: float
-    utilization: float
+    mfu: float
     peak_type: str
     budget_bytes: int
     is_memory_binding: bool
