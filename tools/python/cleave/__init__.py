@@ -19,9 +19,11 @@ from .modules import load_weights
 from .plan import Alternative, Decision, Plan, Prediction
 from .run import Run
 from .tools import call
+from .trackers import MLflow, Tracker, WandB
 from .windows import windows
 
 __version__ = "0.1.0"
 
-__all__ = ["Alternative", "CompileError", "Decision", "Defect", "Error", "Evaluation", "Input", "Interrupted", "NoPlan", "NotInstalled", "Plan", "Prediction",
-           "Profile", "RankLost", "Run", "RunError", "Step", "Stop", "Warning", "call", "compile", "export", "load_weights", "profile", "windows", "zoo"]
+__all__ = ["Alternative", "CompileError", "Decision", "Defect", "Error", "Evaluation", "Input", "Interrupted", "MLflow", "NoPlan", "NotInstalled", "Plan",
+           "Prediction", "Profile", "RankLost", "Run", "RunError", "Step", "Stop", "Tracker", "WandB", "Warning", "call", "compile", "export", "load_weights",
+           "profile", "windows", "zoo"]

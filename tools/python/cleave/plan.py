@@ -15,6 +15,7 @@ from .columns import Columns, Input
 from .folder import Folder
 from .pages import plan_html
 from .samples import write_samples
+from .trackers import Tracking, trackers_of
 
 Path = Union[str, os.PathLike]
 
@@ -170,7 +171,8 @@ class Plan:
             callbacks: Union[running.Callback, Iterable[running.Callback]] = (), eval: Any = None,
             on_evaluation: Union[running.EvaluationCallback, Iterable[running.EvaluationCallback]] = (), save: Union[Path, bool, None] = None,
             resume: Union[running.Run, Path, None] = None, log: Optional[Path] = None, progress: Optional[bool] = None, verbose: bool = False,
-            columns: Optional[Mapping[str, str]] = None, shift_labels: Optional[bool] = None, **options: Any) -> running.Run:
+            columns: Optional[Mapping[str, str]] = None, shift_labels: Optional[bool] = None, trackers: Any = None,
+            **options: Any) -> running.Run:
         """Runs the plan on the ranks of this machine, one process each, and returns what it gave.
 
         data: a file or files of `cleave-run --data`; a dictionary of arrays by input name; or a Dataset, a DataLoader or another iterable
@@ -188,33 +190,39 @@ class Plan:
         columns: the columns of the data by input, where they have other names. The only label is found as `labels` or `label`, too.
         shift_labels: the label of a token is the next one, as in Transformers' causal models: labels move one place to the front, and the
             last one is ignored (-100).
+        trackers: `"wandb"`, `"mlflow"`, a `Tracker`, or several, which get the numbers of the run.
         options: every other option of cleave-run, for example `save_every=100`, `shuffle=True`, `report="run.html"`, `threads=1`; `weights` may
             be a run, too, and `lr_schedule` a function from the number of a step to its learning rate.
         """
-        with tempfile.TemporaryDirectory(prefix="cleave-data-") as name:
-            folder = pathlib.Path(name)
-            per_step = self.samples_per_step
-            taken = Columns(self.inputs, columns, shift_labels)
-            called = running.Callbacks(_several(callbacks), _several(on_evaluation))
-            go: Dict[str, Any] = dict(save=save, resume=resume, log=log, callbacks=called, progress=progress, verbose=verbose, scratch=folder)
-            if eval is not None:
-                (folder / "eval").mkdir()
-                options["eval"] = write_samples(eval, taken, folder / "eval").data
+        facts = {**options, "steps": steps, "epochs": epochs}
+        tracked = Tracking(trackers_of(trackers), self, facts)
+        called = running.Callbacks([*_several(callbacks), tracked.step], [*_several(on_evaluation), tracked.evaluation])
+        with tempfile.TemporaryDirectory(prefix="cleave-data-") as name, tracked:
+            go: Dict[str, Any] = dict(save=save, resume=resume, log=log, callbacks=called, progress=progress, verbose=verbose,
+                                      scratch=pathlib.Path(name))
+            return self._run(data, eval, Columns(self.inputs, columns, shift_labels), steps, epochs, options, go)
 
-            def steps_for(count: Optional[int]) -> Optional[int]:
-                if steps is not None or not count or not per_step:
-                    return steps
-                return -(-count * epochs // per_step) if epochs else running.first_step(resume) + -(-count // per_step)
+    def _run(self, data: Any, eval: Any, columns: Columns, steps: Optional[int], epochs: Optional[int], options: Dict[str, Any],
+             go: Dict[str, Any]) -> running.Run:
+        folder, per_step = go["scratch"], self.samples_per_step
+        if eval is not None:
+            (folder / "eval").mkdir()
+            options["eval"] = write_samples(eval, columns, folder / "eval").data
 
-            total = steps_for(stream.samples_in(data))
-            if self.trains and total and stream.can_stream(data, taken):
-                _write_rates(options, total, folder)
-                with stream.Feed(data, taken, per_step, folder) as feed:
-                    return running.execute(self, {**options, "data_command": feed.command}, data=[], steps=total, total=total, **go)
-            samples = write_samples(data, taken, folder, steps * per_step if steps else None)
-            total = steps_for(samples.total)
+        def steps_for(count: Optional[int]) -> Optional[int]:
+            if steps is not None or not count or not per_step:
+                return steps
+            return -(-count * epochs // per_step) if epochs else running.first_step(go["resume"]) + -(-count // per_step)
+
+        total = steps_for(stream.samples_in(data))
+        if self.trains and total and stream.can_stream(data, columns):
             _write_rates(options, total, folder)
-            return running.execute(self, {**options, "epochs": epochs}, data=samples.data, steps=steps, total=total, **go)
+            with stream.Feed(data, columns, per_step, folder) as feed:
+                return running.execute(self, {**options, "data_command": feed.command}, data=[], steps=total, total=total, **go)
+        samples = write_samples(data, columns, folder, steps * per_step if steps else None)
+        total = steps_for(samples.total)
+        _write_rates(options, total, folder)
+        return running.execute(self, {**options, "epochs": epochs}, data=samples.data, steps=steps, total=total, **go)
 
     def export(self, path: Path, checkpoint: Path, **options: Any) -> pathlib.Path:
         """Writes the weights of a checkpoint into a .safetensors file, or into a copy of the model's ONNX file (`cleave-export`)."""
