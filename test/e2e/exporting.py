@@ -148,6 +148,19 @@ class Exporting(unittest.TestCase):
         self.assertEqual(answer.code, 1, answer)
         self.assertIn("write a .safetensors file", answer.err)
 
+    def test_the_states_of_the_optimizer_are_written_under_the_names_of_their_parameters(self):
+        plan, saved = self.folder / "adam.plan", self.folder / "saved"
+        cleave.must("cleave-compile", cleave.MLP["model"], *SGD[:-1], "adam", "--set", "batch=8", "--ranks", 2, "--pin", "zero1", "-o", plan)
+        cleave.train(plan, cleave.MLP["data"], PASS, self.log, "--save", saved)
+        found = read_safetensors(self.export(plan, saved, "states.safetensors", "--states"))
+        sizes = {name: len(data) for name, data in read_safetensors(self.export(plan, saved, "weights.safetensors")).items()}
+        self.assertEqual(struct.unpack("<d", found.pop("step"))[0], PASS)
+        self.assertEqual({name: len(data) for name, data in found.items()},
+                         {f"{name}/{state}": size for name, size in sizes.items() for state in ("adam.m", "adam.v")})
+        answer = cleave.tool("cleave-export", plan, "--checkpoint", saved, "-o", self.folder / "x.onnx", "--states")
+        self.assertEqual(answer.code, 1, answer)
+        self.assertIn("--states is for .safetensors files", answer.err)
+
     def test_the_models_own_file_is_not_overwritten(self):
         plan, saved = self.compile(cleave.MLP["model"], "first"), self.folder / "saved"
         cleave.train(plan, cleave.MLP["data"], 1, self.log, "--save", saved)

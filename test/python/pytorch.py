@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 import warnings
+from functools import partial
 
 try:
     import torch
@@ -162,6 +163,33 @@ class Modules(unittest.TestCase):
         theirs = torch.optim.AdamW([p for name, p in reference.named_parameters() if not name.startswith("second")], lr=0.02, betas=(0.8, 0.9),
                                    weight_decay=0.3)
         self.close(plan.run(TensorDataset(self.x, self.y), steps=5, **QUIET).losses, trained(reference, theirs, self.x, self.y, 8, 5))
+
+    def test_pytorch_continues_a_training_with_the_states_of_its_optimizer(self):
+        for make in (partial(torch.optim.SGD, lr=0.1, momentum=0.9, dampening=0.3), partial(torch.optim.Adam, lr=0.02, amsgrad=True), torch.optim.AdamW,
+                     partial(torch.optim.RMSprop, momentum=0.5, centered=True), torch.optim.Adagrad, torch.optim.Adafactor):
+            reference, ours = copy.deepcopy(self.module), copy.deepcopy(self.module)
+            wanted = trained(reference, make(reference.parameters()), self.x, self.y, 8, 10)
+            run = cleave.compile(ours, self.x[:8], loss="softmax-cross-entropy", optimizer=make, ranks=2).run(TensorDataset(self.x, self.y), steps=5, **QUIET)
+            optimizer = make(ours.parameters())
+            run.load(ours)
+            self.assertEqual(len(run.load_states(optimizer, ours)), len(list(ours.parameters())))
+            found = run.losses + trained(ours, optimizer, self.x, self.y, 8, 5)
+            self.close(found, wanted, 1e-4)
+
+    def test_states_that_do_not_fit_are_refused_and_change_nothing(self):
+        def trained_by(optimizer):
+            return cleave.compile(self.module, self.x[:8], loss="softmax-cross-entropy", optimizer=optimizer).run(TensorDataset(self.x, self.y), steps=1, **QUIET)
+
+        adam, sgd = trained_by("adam"), trained_by("sgd")
+        for run, optimizer, words in [(adam, torch.optim.SGD(self.module.parameters(), momentum=0.9), "states adam.m, adam.v of `first.weight`"),
+                                      (adam, torch.optim.Adam(self.module.parameters(), amsgrad=True), "amsgrad=True .* has no state adam.v_max"),
+                                      (adam, torch.optim.Adam([self.module.second.weight]), "states of `first.bias`, which is not a parameter"),
+                                      (adam, torch.optim.Rprop(self.module.parameters()), "an optimizer Rprop, expected"),
+                                      (sgd, torch.optim.AdamW(self.module.parameters()), "no states of an optimizer in the checkpoint")]:
+            with self.assertRaisesRegex(ValueError, words):
+                run.load_states(optimizer, self.module)
+            self.assertEqual(len(optimizer.state), 0)
+        self.assertEqual(sgd.load_states(torch.optim.SGD(self.module.parameters()), self.module), [])
 
     def test_an_optimizer_that_does_not_fit_is_refused(self):
         for optimizer, words in [(torch.optim.Rprop(self.module.parameters()), "found an optimizer Rprop, expected one of torch.optim's SGD"),

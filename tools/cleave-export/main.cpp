@@ -23,6 +23,7 @@ struct Options {
   std::vector<std::string> ties, unties, renames;
   std::string mostBytes; // of a file; empty: no limit
   bool averages = false; // --ema
+  bool states = false;
   bool best = false;
 };
 } // namespace
@@ -60,12 +61,17 @@ static DType dtypeOf(ElementType type) {
 }
 
 // The names of trained parameters and model states, and the tensors of the checkpoint that are
-// written as their values: the same, or, of a parameter, its moving average.
-static std::map<std::string, std::string> sourcesOf(const plan::Plan &plan, bool averages) {
+// written as their values: the same, or, of a parameter, its moving average. With --states, the
+// states of the optimizer by their names instead.
+static std::map<std::string, std::string> sourcesOf(const plan::Plan &plan,
+                                                    const Options &options) {
   std::map<std::string, std::string> sources;
   for (const plan::Tensor &tensor : plan.tensors())
-    if (tensor.role() == plan::PARAMETER)
-      sources[tensor.name()] = tensor.name() + (averages ? "/ema" : "");
+    if (options.states) {
+      if (artifact::isOptimizerState(tensor))
+        sources[tensor.name()] = tensor.name();
+    } else if (tensor.role() == plan::PARAMETER)
+      sources[tensor.name()] = tensor.name() + (options.averages ? "/ema" : "");
     else if (artifact::isModelState(tensor))
       sources[tensor.name()] = tensor.name();
   return sources;
@@ -175,7 +181,7 @@ static Status run(const Options &options) {
     CLEAVE_TRY_ASSIGN(folder, checkpoint::bestCheckpoint(options.checkpoint));
   }
   CLEAVE_TRY_ASSIGN(auto checkpoint, checkpoint::Checkpoint::open(folder));
-  std::map<std::string, std::string> sources = sourcesOf(plan, options.averages);
+  std::map<std::string, std::string> sources = sourcesOf(plan, options);
   CLEAVE_TRY(checkComplete(sources, *checkpoint, options.averages));
   std::string model = options.model.empty() ? plan.source().path() : options.model;
   if (isOnnx && model.empty())
@@ -184,6 +190,9 @@ static Status run(const Options &options) {
                              "or write a .safetensors file");
   if (!isOnnx)
     return writeSafetensors(options, sources, *checkpoint);
+  if (options.states)
+    return Status::userError("--states is for .safetensors files; an ONNX file has no place for "
+                             "the states of an optimizer");
   if (!options.renames.empty() || !options.mostBytes.empty())
     return Status::userError(
         options.renames.empty() ? "--max-shard-size" : "--rename",
@@ -210,9 +219,12 @@ int main(int argc, char **argv) {
   app.add_option("--model", options.model,
                  "path of the model file, if it has moved since compilation")
       ->type_name("FILE");
-  app.add_flag(
+  CLI::Option *averages = app.add_flag(
       "--ema", options.averages,
       "moving averages of the parameters instead of the parameters (cleave-compile --ema)");
+  app.add_flag("--states", options.states,
+               "of .safetensors: the states of the optimizer instead of the parameters")
+      ->excludes(averages);
   app.add_option("--max-shard-size", options.mostBytes,
                  "of .safetensors: files of at most this size, for example 5GB, and an index")
       ->type_name("BYTES");

@@ -134,6 +134,16 @@ def sizes_for(exported: Exported, given: Optional[Mapping[str, int]]) -> Dict[st
     return sizes
 
 
+def read_tensors(path: Path) -> Dict[str, Any]:
+    """The tensors of a .safetensors file by name."""
+    import torch
+
+    types = {"F32": torch.float32, "F64": torch.float64, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32,
+             "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool}
+    return {name: (torch.frombuffer(bytearray(data), dtype=types[dtype]) if len(data) else torch.empty(0, dtype=types[dtype])).reshape(shape)
+            for name, (dtype, shape, data) in read_safetensors(path).items()}
+
+
 def load_weights(module: Any, path: Path) -> List[str]:
     """Copies the arrays of a .safetensors file into the parameters and buffers of these names, and returns the names. A tied parameter
     has one of its names in the file. A name or a shape that the module does not have is a ValueError, and changes nothing."""
@@ -141,15 +151,12 @@ def load_weights(module: Any, path: Path) -> List[str]:
 
     tensors = dict(module.named_buffers(remove_duplicate=False))
     tensors.update(module.named_parameters(remove_duplicate=False))
-    found = read_safetensors(path)
-    for name, (_, shape, _) in found.items():
-        if name not in tensors or tuple(tensors[name].shape) != tuple(shape):
+    found = read_tensors(path)
+    for name, value in found.items():
+        if name not in tensors or tensors[name].shape != value.shape:
             has = f"of shape {list(tensors[name].shape)}" if name in tensors else "not"
-            raise ValueError(f"found weights `{name}` of shape {list(shape)}, which {type(module).__name__} has {has}; give the module that was compiled")
-    types = {"F32": torch.float32, "F64": torch.float64, "F16": torch.float16, "BF16": torch.bfloat16, "I64": torch.int64, "I32": torch.int32,
-             "I16": torch.int16, "I8": torch.int8, "U8": torch.uint8, "BOOL": torch.bool}
+            raise ValueError(f"found weights `{name}` of shape {list(value.shape)}, which {type(module).__name__} has {has}; give the module that was compiled")
     with torch.no_grad():
-        for name, (dtype, shape, data) in found.items():
-            value = torch.frombuffer(bytearray(data), dtype=types[dtype]) if len(data) else torch.empty(0, dtype=types[dtype])
-            tensors[name].copy_(value.reshape(shape))
+        for name, value in found.items():
+            tensors[name].copy_(value)
     return list(found)

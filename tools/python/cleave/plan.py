@@ -15,6 +15,7 @@ from .columns import Columns, Input
 from .folder import Folder
 from .pages import plan_html
 from .samples import write_samples
+from .states import load_states
 from .trackers import Tracking, trackers_of
 
 Path = Union[str, os.PathLike]
@@ -239,6 +240,12 @@ class Plan:
         """Copies the weights of a checkpoint into the nn.Module that was compiled, and returns their names. Options are those of `export`."""
         with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
             return modules.load_weights(module, self.export(pathlib.Path(folder) / "weights.safetensors", checkpoint, **options))
+
+    def load_states_into(self, optimizer: Any, module: Any, checkpoint: Path, **options: Any) -> List[str]:
+        """Gives an optimizer of PyTorch over parameters of the module its states from a checkpoint, and returns the names of the
+        parameters that got some. Options are those of `export`."""
+        with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
+            return load_states(optimizer, module, self.export(pathlib.Path(folder) / "states.safetensors", checkpoint, states=True, **options))
 
     def moved_model(self) -> Optional[pathlib.Path]:
         """The value of --model: the model file, if it is not where the plan was compiled."""

@@ -85,6 +85,11 @@ class Run:
         for example `best=True`."""
         return self.plan.load_into(module, self._saved(), **options)
 
+    def load_states(self, optimizer: Any, module: Any, **options: Any) -> List[str]:
+        """Gives an optimizer of PyTorch over parameters of the module the states of the run, so that it continues the training, and
+        returns the names of the parameters that got some. Its options stay as they are; of the learning rate, see `metric("lr")`."""
+        return self.plan.load_states_into(optimizer, module, self._saved(), **options)
+
     def _saved(self) -> pathlib.Path:
         if self.checkpoint is None or not self.checkpoint.is_dir():
             raise Error("the run has no checkpoint; run it with save=FOLDER")
