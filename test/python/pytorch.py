@@ -59,6 +59,19 @@ class FixedBatch(nn.Module):
         return self.linear(torch.cat(list(x.split(1))))
 
 
+class LowRank(nn.Module):
+    """A linear layer with an adapter of rank 2 (LoRA)."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+        self.lora_a = nn.Parameter(torch.randn(2, layer.in_features) / 2)
+        self.lora_b = nn.Parameter(torch.zeros(layer.out_features, 2))
+
+    def forward(self, x):
+        return self.layer(x) + x @ self.lora_a.T @ self.lora_b.T
+
+
 def trained_by_pytorch(module, x, y, batch, steps):
     return trained(module, torch.optim.SGD(module.parameters(), lr=0.1), x, y, batch, steps)
 
@@ -190,6 +203,19 @@ class Modules(unittest.TestCase):
                 run.load_states(optimizer, self.module)
             self.assertEqual(len(optimizer.state), 0)
         self.assertEqual(sgd.load_states(torch.optim.SGD(self.module.parameters()), self.module), [])
+
+    def test_adapters_alone_are_trained_and_return_into_the_module(self):
+        self.module.first, self.module.second = LowRank(self.module.first), LowRank(self.module.second)
+        reference, before = copy.deepcopy(self.module), copy.deepcopy(self.module.state_dict())
+        adapters = [p for name, p in reference.named_parameters() if "lora" in name]
+        wanted = trained(reference, torch.optim.AdamW(adapters, lr=0.05), self.x, self.y, 8, 5)
+        plan = cleave.compile(self.module, self.x[:8], loss="softmax-cross-entropy", optimizer="adamw:lr=0.05", trainable="*.lora_*", ranks=2)
+        run = plan.run(TensorDataset(self.x, self.y), steps=5, **QUIET)
+        self.close(run.losses, wanted)
+        names = [f"{layer}.lora_{part}" for layer in ("first", "second") for part in "ab"]
+        self.assertEqual(sorted(name for name in run.load(self.module) if not name.startswith("norm.")), names)
+        changed = [name for name, value in self.module.named_parameters() if not torch.equal(value, before[name])]
+        self.assertEqual(changed, names)
 
     def test_an_optimizer_that_does_not_fit_is_refused(self):
         for optimizer, words in [(torch.optim.Rprop(self.module.parameters()), "found an optimizer Rprop, expected one of torch.optim's SGD"),
