@@ -5,6 +5,7 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Work.h"
 #include "tools/cleave-dump/ArenaUse.h"
+#include "tools/cleave-dump/BackwardBegin.h"
 #include "tools/cleave-dump/InstructionText.h"
 #include "tools/cleave-dump/PlanJson.h"
 #include "tools/cleave-dump/PlanText.h"
@@ -146,6 +147,8 @@ static Json pageJson(const plan::Plan &plan) {
                           {"begin", times.beginOf(p, s)},
                           {"instructions", instructionsJson(plan, p, s, times)}});
     result["programs"][p]["segments"] = segments;
+    if (const std::optional<size_t> begin = backwardBegin(program))
+      result["programs"][p]["backward"] = *begin;
     result["programs"][p]["exposed"] = times.exposedOf(p);
     result["programs"][p]["blocks"] = blocksJson(program);
   }

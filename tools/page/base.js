@@ -36,7 +36,7 @@ const breakable = (name) => el("span", {}, ...String(name).split(/(?<=[./_])(?=[
 // Model FLOPs utilization, with the digits that mean something.
 const utilizationText = (share) => `${Number((100 * share).toPrecision(3))} %`;
 
-const palette = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7"];
+const palette = ["--c0", "--c1", "--c2", "--c3", "--c4", "--c5", "--c6", "--c7", "--c8"];
 const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 // The colour of one of a list of names: a custom property of the style sheet.
 const colorOf = (list, name) => palette[Math.max(0, list.indexOf(name)) % palette.length];
@@ -56,8 +56,8 @@ function section(id, title, note, ...content) {
   document.querySelector("nav").append(el("a", {href: `#${id}`}, title));
 }
 
-// A table of rows (arrays) that the reader filters and sorts. columns: {title, number, show(value), mono, prose}; the value of a cell is
-// text or a number, what is shown an element or text; `mono` are names, `prose` are sentences. `kinds` gives the column whose values make a menu.
+// A table of rows (arrays) that the reader filters and sorts. columns: {title, number, show(value, row), mono, prose}; the value of a cell
+// is text or a number, what is shown an element or text; `mono` are names, `prose` are sentences. `kinds` gives the column whose values make a menu.
 function searchable(id, columns, rows, kinds) {
   const shownAtFirst = 100;
   let sort = {column: -1, down: false}, limit = shownAtFirst;
@@ -83,14 +83,14 @@ function searchable(id, columns, rows, kinds) {
     }
     body.replaceChildren(...found.slice(0, limit).map((row) => el("tr", {}, ...columns.map((column, c) =>
       el("td", {class: column.number ? "number" : column.mono ? "mono" : column.prose ? "prose" : undefined},
-         column.show ? column.show(row[c]) : column.mono ? breakable(row[c]) : String(row[c]))))));
+         column.show ? column.show(row[c], row) : column.mono ? breakable(row[c]) : String(row[c]))))));
     more.hidden = found.length <= limit;
     count.textContent = `${found.length} of ${rows.length}`;
     body.dataset.drawn = Math.min(limit, found.length);
   }
   draw();
   return el("div", {id}, el("div", {class: "controls"}, search, menu, count),
-            el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)), more);
+            scrolling(el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)), more);
 }
 
 const figures = [];
@@ -112,19 +112,41 @@ function figure(id, label, height, draw, listeners) {
   return {canvas, redraw, box: el("div", {class: "figure"}, canvas)};
 }
 
-// Draws the axis below a chart: marks at round values of [begin, end].
-function axis(context, begin, end, toX, y, show) {
-  const rough = (end - begin) / 6, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((f) => f * power).find((s) => s >= rough) || power;
+// About `count` round values of [begin, end]; of bytes, those of their units.
+function roundValues(begin, end, count, base = 10) {
+  const rough = (end - begin) / count, power = base ** Math.floor(Math.log(rough) / Math.log(base));
+  const factors = base === 10 ? [1, 2, 5, 10] : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+  const step = factors.map((f) => f * power).find((s) => s >= rough) || power, first = Math.ceil(begin / step - 1e-9);
+  return end > begin ? Array.from({length: Math.floor(end / step + 1e-9) - first + 1}, (_, i) => (first + i) * step) : [begin];
+}
+
+// Draws the axis below a chart: marks at round values of [begin, end], and what they count.
+function axis(context, begin, end, toX, y, show, title) {
   context.fillStyle = color("--faint");
-  for (let at = Math.ceil(begin / step) * step; at <= end; at += step) {
+  for (const at of roundValues(begin, end, 6)) {
     const x = toX(at), text = show(at), isLast = x + 3 + context.measureText(text).width > context.canvas.clientWidth;
     context.textAlign = isLast ? "right" : "left";
     context.fillRect(x, y, 1, 4);
     context.fillText(text, isLast ? x - 1 : x + 3, y + 13);
   }
   context.textAlign = "left";
+  if (title) context.fillText(title, 4, y + 13);
 }
+
+// Draws the axis on the left of a chart, whose numbers end at `left`, and lines across it at the values.
+function gridLines(context, values, toY, left, width, show) {
+  context.textAlign = "right";
+  for (const value of values) {
+    context.fillStyle = color("--line");
+    context.fillRect(left, Math.round(toY(value)), width - left, 1);
+    context.fillStyle = color("--faint");
+    context.fillText(show(value), left - 6, Math.max(9, toY(value) + 4));
+  }
+  context.textAlign = "left";
+}
+
+// A box that scrolls sideways where it is too narrow for its content; its edges say so, and arrow keys move it.
+const scrolling = (...content) => el("div", {class: "scroll", tabindex: 0, role: "group", "aria-label": "scrolls sideways"}, ...content);
 
 const tile = (value, text) => el("div", {class: "tile"}, el("b", {}, value), el("span", {}, text));
 

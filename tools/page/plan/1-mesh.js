@@ -50,29 +50,61 @@ function blockText(tensor, rank) {
     end - begin === size ? ":" : begin === end ? "none" : `${begin}:${end}`).join(", ");
 }
 
-// `dp 1, tp 3`
-const placeText = (rank) => Object.entries(coordinates(rank)).reverse().map(([axis, at]) => `${axis} ${at}`).join(", ");
+// The axes that split a tensor, in the order of the mesh.
+const splitAxes = (tensor) => Object.keys(plan.mesh).filter((axis) => tensor.sharding.some((dim) => dim.includes(axis)));
+
+// `dp 1, tp 3`: where a rank is on these axes.
+const placeText = (rank, axes) => axes.map((axis) => `${axis} ${coordinates(rank)[axis]}`).join(", ");
+
+// The ranks that hold the same block of a tensor, block by block.
+function holders(tensor) {
+  const axes = splitAxes(tensor), found = new Map();
+  for (let rank = 0; rank < plan.ranks; ++rank) {
+    const place = placeText(rank, axes);
+    if (!found.has(place)) found.set(place, []);
+    found.get(place).push(rank);
+  }
+  return [...found.values()];
+}
+
+// Rows of frames: blocks that differ on the last of the axes only share one, which the other axes name.
+function meshRows(tensor, blocks) {
+  const outer = splitAxes(tensor).slice(0, -1), rows = new Map();
+  for (const ranks of blocks) {
+    const place = placeText(ranks[0], outer);
+    if (!rows.has(place)) rows.set(place, []);
+    rows.get(place).push(ranks);
+  }
+  return [...rows];
+}
+
+const mostFrames = 256, mostWithText = 16;
 
 function meshSection() {
   const tensors = plan.tensors.filter((tensor) => tensor.shape.length > 0);
   if (plan.ranks < 2 || tensors.length === 0) return;
-  // Of many ranks, a frame has no room for text: it is below all frames.
-  const shown = Math.min(plan.ranks, 256), axes = Object.entries(plan.mesh), isMany = shown > 16;
-  const columns = axes.length ? Math.min(axes[axes.length - 1][1], isMany ? 32 : 8) : 1;
-  const grid = el("div", {class: isMany ? "ranks many" : "ranks", id: "ranks", style: `--columns:${columns}`});
-  const say = el("p", {role: "status"}), detail = el("p", {class: "mono", role: "status"});
+  const grid = el("div", {id: "ranks"}), say = el("p", {role: "status"}), detail = el("p", {class: "mono", role: "status"});
   const layout = (tensor) => `[${tensor.sharding.map((dim) => dim.join("+") || "_").join(", ")}]`;
+  const ranksOf = (ranks) => `rank${ranks.length > 1 ? "s" : ""} ${ranks.length > 8 ? `${ranks.slice(0, 4).join(", ")}, … (${ranks.length})` : rangesText(ranks)}`;
   function show(index) {
-    const tensor = tensors[index];
-    const text = (rank) => `rank ${rank}, ${placeText(rank)}: ${blockText(tensor, rank)}`;
-    const tell = (rank) => { if (isMany) detail.textContent = text(rank); };
-    grid.replaceChildren(...Array.from({length: shown}, (_, rank) => el("div", {class: "rank", title: text(rank), pointerenter: () => tell(rank)},
-      isMany ? String(rank) : `rank ${rank}`, isMany ? null : el("span", {class: "note"}, placeText(rank)), blockPicture(tensor, rank),
-      isMany ? null : el("span", {class: "mono"}, blockText(tensor, rank)))));
-    grid.dataset.drawn = shown;
-    tell(0);
+    const tensor = tensors[index], blocks = holders(tensor), axes = splitAxes(tensor), isMany = blocks.length > mostWithText;
+    const text = (ranks) => [ranksOf(ranks), placeText(ranks[0], axes), blockText(tensor, ranks[0])].filter(Boolean).join("; ");
+    const tell = (ranks) => { detail.textContent = isMany ? text(ranks) : ""; };
+    // Of many blocks, a frame has no room for text: it is below all frames.
+    const frame = (ranks) => el("div", {class: "rank", title: text(ranks), pointerenter: () => tell(ranks)},
+      isMany ? el("span", {}, placeText(ranks[0], axes.slice(-1))) : ranksOf(ranks), isMany ? null : el("span", {class: "note"}, placeText(ranks[0], axes)),
+      blockPicture(tensor, ranks[0]), isMany ? null : el("span", {class: "mono"}, blockText(tensor, ranks[0])));
+    const shown = blocks.slice(0, mostFrames), rows = meshRows(tensor, shown);
+    const columns = Math.min(Math.max(...rows.map(([, row]) => row.length)), isMany ? 16 : 8);
+    grid.replaceChildren(...rows.flatMap(([place, row]) => [place && isMany ? el("p", {class: "row"}, place) : null,
+      el("div", {class: isMany ? "ranks many" : "ranks", style: `--columns:${columns}`}, ...row.map(frame))]).filter(Boolean));
+    grid.dataset.drawn = shown.length;
+    tell(blocks[0]);
+    const each = plan.ranks / blocks.length;
     say.textContent = `${tensor.name}: ${tensor.dtype} ${tensor.shape.join(" x ")}, ${bytesText(tensor.bytes)}, lives as ` +
-      `${layout(tensor)}: ${bytesText(tensor.rank_bytes)} on each rank` + (shown < plan.ranks ? `; ${shown} of ${plan.ranks} ranks shown` : "");
+      `${layout(tensor)}: ${bytesText(tensor.rank_bytes)} on each rank` +
+      (blocks.length === 1 ? `, which all ${plan.ranks} hold` : each > 1 ? `; ${blocks.length} blocks, each on ${each} ranks` : "") +
+      (shown.length < blocks.length ? `; ${shown.length} of ${blocks.length} blocks shown` : "");
   }
   const isSplit = (tensor) => tensor.sharding.some((dim) => dim.length);
   const first = Math.max(0, tensors.findIndex(isSplit), tensors.findIndex((tensor) => isSplit(tensor) && tensor.role === "parameter"));
@@ -80,7 +112,7 @@ function meshSection() {
     ...tensors.map((tensor, i) => el("option", {value: i, selected: i === first ? "" : undefined},
                                       `${tensor.name}  ${layout(tensor)}  (${tensor.role})`)));
   show(first);
-  section("mesh", "Mesh", "Each frame is the whole tensor (of more than two dims, the two that are split most), and in it the block that a rank holds" +
-          (isMany ? "; point at one to see its numbers." : "."),
-          el("div", {class: "controls"}, menu), say, el("div", {class: "scroll"}, grid), isMany ? detail : "");
+  section("mesh", "Mesh", "Each frame is the whole tensor (of more than two dims, the two that are split most), and in it the block that some ranks hold: " +
+          "one frame for each place on the axes that split the tensor.",
+          el("div", {class: "controls"}, menu), say, scrolling(grid), detail);
 }

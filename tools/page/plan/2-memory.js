@@ -14,7 +14,8 @@ function memorySection() {
     chart.redraw();
   }}, "stack by role");
   const list = el("div", {class: "below", id: "alive"});
-  let isStacked = false, at = 0, top = 1, arena, buffers = [], positions = 1, live = [];
+  const left = 62; // of the picture: room for the bytes
+  let isStacked = false, at = 0, top = 1, arena, buffers = [], positions = 1, live = [], marks = [];
 
   // Bytes per role at every position.
   function stacks() {
@@ -28,13 +29,15 @@ function memorySection() {
     return sums;
   }
   function draw(context, width, height) {
-    const below = 18, h = height - below, x = (position) => position / positions * width, y = (bytes) => h - bytes / top * h;
+    const below = 18, above = 16, h = height - below, across = width - left;
+    const x = (position) => left + position / positions * across, y = (bytes) => h - bytes / top * (h - above);
     const colors = roles.map((role) => color(colorOf(roles, role)));
     let drawn = 0;
+    gridLines(context, roundValues(0, top, 5, 1024), y, left, width, bytesText);
     if (isStacked) {
       const sums = stacks();
-      for (let pixel = 0; pixel < width; ++pixel) {
-        const position = Math.min(positions - 1, Math.floor(pixel / width * positions));
+      for (let pixel = left; pixel < width; ++pixel) {
+        const position = Math.min(positions - 1, Math.floor((pixel - left) / across * positions));
         let base = 0;
         sums.forEach((sum, r) => {
           context.fillStyle = colors[r];
@@ -51,10 +54,34 @@ function memorySection() {
         ++drawn;
       }
     }
-    axis(context, 0, positions, x, h, (position) => String(position));
+    drawMarks(context, x, h);
+    drawBudget(context, y, width, above);
+    axis(context, 0, positions, x, h, (position) => String(position), "instruction");
     context.fillStyle = color("--ink");
     context.fillRect(x(at + 0.5), 0, 1, h);
     return drawn;
+  }
+  // Where segments and the backward pass begin; names that do not fit before the next mark are left out.
+  function drawMarks(context, x, h) {
+    context.fillStyle = color("--ink");
+    marks.forEach(({position, text}, m) => {
+      const end = m + 1 < marks.length ? x(marks[m + 1].position) : x(positions);
+      context.globalAlpha = 0.5;
+      context.fillRect(x(position), 0, 1, h);
+      context.globalAlpha = 1;
+      if (x(position) + 6 + context.measureText(text).width < end) context.fillText(text, x(position) + 3, 11);
+    });
+  }
+  // The budget of a device's memory: a line, or words where it lies far above.
+  function drawBudget(context, y, width, above) {
+    const budget = budgetOf(arena);
+    if (!budget) return;
+    const text = `budget ${bytesText(budget)}`;
+    context.fillStyle = color("--exposed");
+    context.textAlign = "right";
+    if (budget <= top) context.fillRect(left, Math.round(y(budget)), width - left, 1.5);
+    context.fillText(budget <= top ? text : `${text}, above`, width - 4, budget <= top ? y(budget) + 12 : above + 10);
+    context.textAlign = "left";
   }
   function select(index) {
     const chosen = programs[index];
@@ -67,7 +94,10 @@ function memorySection() {
       live[last + 1] -= bytes;
     }
     for (let i = 1; i <= positions; ++i) live[i] += live[i - 1];
-    top = Math.max(arena.bytes, 1);
+    const budget = budgetOf(arena);
+    top = Math.max(arena.bytes, budget <= 2 * arena.bytes ? budget : 0, 1);
+    marks = marksOf(chosen.program);
+    chart.canvas.dataset.marks = marks.map(({text}) => text).join(", ");
     makers = chosen.program.segments.flatMap((segment) => segment.instructions.map((row) => row[0]));
     names = chosen.program.segments.flatMap((segment) => segment.instructions.map((row) => `${segment.name}: ${row[1]} ${row[0]}`));
     moveTo(live.slice(0, positions).indexOf(Math.max(...live.slice(0, positions))));
@@ -80,7 +110,7 @@ function memorySection() {
     list.replaceChildren(
       el("p", {role: "status"}, `At ${at}, ${names[at] || "?"}: ${bytesText(live[at])} in ${alive.length} buffers, of ` +
         `${bytesText(arena.bytes)} allocated; the peak is ${bytesText(arena.peak_bytes)}.`),
-      el("div", {class: "scroll"}, el("table", {}, el("tbody", {}, ...alive.slice(0, many).map(([name, role, bytes, first, last, , offset, shape]) =>
+      scrolling(el("table", {}, el("tbody", {}, ...alive.slice(0, many).map(([name, role, bytes, first, last, , offset, shape]) =>
         el("tr", {}, el("td", {class: "number"}, bytesText(bytes)), el("td", {}, role), el("td", {class: "mono"}, breakable(name)),
            el("td", {class: "mono"}, breakable(first > 0 && makers[first] ? `from ${makers[first]}` : "")),
            el("td", {class: "mono"}, shape), el("td", {class: "number"}, `at ${offset}`),
@@ -88,7 +118,7 @@ function memorySection() {
       rest ? el("p", {}, `and ${alive.length - many} smaller ones: ${bytesText(rest)}`) : "");
     chart.redraw();
   }
-  const toPosition = (event) => Math.floor(event.offsetX / chart.canvas.clientWidth * positions);
+  const toPosition = (event) => Math.floor((event.offsetX - left) / (chart.canvas.clientWidth - left) * positions);
   const chart = figure("memory-chart", "memory over the instructions of a step; arrow keys move the cursor", 300, draw, {
     pointermove: (event) => moveTo(toPosition(event)),
     keydown: (event) => {
@@ -96,10 +126,28 @@ function memorySection() {
                      Home: -positions, End: positions};
       if (event.key in moves) { event.preventDefault(); moveTo(at + moves[event.key]); }
     }});
-  section("memory", "Memory", "Every buffer, from its first to its last instruction (across), at its place in memory (up). Point at a moment, or use " +
+  section("memory", "Memory", "Every buffer, from its first to its last instruction (across), at its place in memory (up). Lines mark the parts of a step" +
+          (budgetOf({space: "device"}) ? ", and the budget of a rank" : "") + ". Point at a moment, or use " +
           "the arrow keys, to see what lives then.", el("div", {class: "controls"}, programs.length > 1 ? where : null, mode),
           legend(roles, (role) => plan.programs.some(({blocks}) => blocks.some((block) => block[1] === role))), chart.box, list);
   select(0);
+}
+
+// The bytes that a rank may use of an arena's memory; 0 without a limit.
+const budgetOf = (arena) => arena.space === "device" ? plan.predicted.budget_bytes || 0 : 0;
+
+// Positions at which the segments of a program and its backward pass begin, with their names. A micro-batch begins forward.
+function marksOf(program) {
+  const marks = [];
+  let position = 0;
+  for (const [s, {name, runs, instructions}] of program.segments.entries()) {
+    const count = runs > 1 ? ` x ${runs}` : "", end = position + instructions.length;
+    const isBoth = position < program.backward && program.backward < end;
+    if (instructions.length) marks.push({position, text: isBoth ? `${name}${count}: forward` : name + count});
+    if (isBoth) marks.push({position: program.backward, text: s + 1 < program.segments.length ? "backward" : "backward and update"});
+    position = end;
+  }
+  return marks;
 }
 
 // [0, 1, 2, 5] as `0-2, 5`.

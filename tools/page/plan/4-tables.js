@@ -13,7 +13,7 @@ function meshesSection() {
     mesh.choice === "chosen" ? "--c0" : mesh.choice === "slower" ? "--c5" : "--line"})`});
   section("meshes", "Meshes tried", "The best step that was found on each mesh, and what one rank holds. Where a bound was enough to rule a mesh " +
           "out, no plan was made on it: its steps take at least the time in the table.",
-    el("div", {class: "scroll"}, el("table", {id: "mesh-table"}, el("thead", {}, el("tr", {},
+    scrolling(el("table", {id: "mesh-table"}, el("thead", {}, el("tr", {},
       ...["mesh", "step", "longer by", "one rank", "", ""].map((title, c) => el("th", {scope: "col", class: 1 <= c && c <= 3 ? "number" : undefined}, title)))),
       el("tbody", {}, ...meshes.map((mesh) => el("tr", {}, el("td", {class: "mono"}, mesh.name),
         el("td", {class: "number"}, mesh.seconds ? (mesh.choice === "at least" ? "≥ " : "") + secondsText(mesh.seconds) : ""),
@@ -24,20 +24,55 @@ function meshesSection() {
         el("td", {class: "wide"}, mesh.seconds ? bar(mesh) : "")))))));
 }
 
+// Names split at their numbers: text, number, text, ….
+const pieces = (name) => name.split(/(\d+)/);
+
+// `0-3,7`
+function numbersText(numbers) {
+  const sorted = [...new Set(numbers)].map(Number).sort((a, b) => a - b);
+  return sorted.length === 1 ? numbers[0] : `{${rangesText(sorted).replaceAll(", ", ",")}}`;
+}
+
+// One name for several that differ in their numbers: `h.{0-3}.attn.weight`.
+const foldedName = (names) => pieces(names[0]).map((piece, i) => i % 2 ? numbersText(names.map((name) => pieces(name)[i])) : piece).join("");
+
+// Decisions of one kind and choice whose names differ in their numbers only: those of equal layers. Answers to what-if are steps of
+// their own, whose seconds do not add up.
+function folded(decisions) {
+  const groups = new Map();
+  decisions.forEach((decision, d) => {
+    const shape = decision.kind === "what-if" ? [d] : pieces(decision.place || decision.name).filter((_, i) => i % 2 === 0);
+    const key = JSON.stringify([decision.kind, decision.choice, shape]);
+    if (!groups.has(key)) groups.set(key, []);
+    groups.get(key).push(decision);
+  });
+  return [...groups.values()];
+}
+
 function decisionsSection() {
   const decisions = plan.decisions.filter((decision) => !shownElsewhere.includes(decision.kind));
   if (decisions.length === 0) return;
   const others = (decision) => decision.alternatives.length === 0 || /^([+-]|equally)/.test(decision.reason) ? decision.reason : el("span", {}, decision.reason, el("details", {},
     el("summary", {}, `${decision.alternatives.length} other${decision.alternatives.length > 1 ? "s" : ""}`),
     ...decision.alternatives.map((other) => el("div", {}, `${other.seconds >= 0 ? "+" : ""}${secondsText(other.seconds)}: ${other.choice}`))));
-  // A cell's value is searched: the text of the decision; the element is made when it is shown.
-  const texts = new Map(decisions.map((decision) => [decision.reason + decision.alternatives.map((a) => a.choice).join(" "), decision]));
-  section("decisions", "Decisions", "What the planner chose, what it costs in a step, and what the next best choices would cost in addition, all else equal.",
+  const least = (decision) => Math.min(...decision.alternatives.map((other) => other.seconds), Infinity);
+  const closest = (group) => group.reduce((best, decision) => least(decision) < least(best) ? decision : best);
+  const rowName = (decision) => decision.place || decision.name;
+  const nameOf = (group) => group.length === 1 ? breakable(rowName(group[0])) : el("details", {},
+    el("summary", {}, breakable(foldedName(group.map(rowName))), ` x ${group.length}`),
+    ...group.map((decision) => el("div", {}, breakable(decision.name), decision.seconds ? `: ${secondsText(decision.seconds)}` : "")));
+  const groups = folded(decisions), names = (group) => group.map((decision) => `${decision.name} ${decision.place || ""}`).join(" ");
+  const why = (group) => group.map((decision) => decision.reason + decision.alternatives.map((a) => a.choice).join(" ")).join(" ");
+  // A cell's value is searched: all names and reasons of a row; the element is made when it is shown.
+  const row = (group) => Object.assign([group.reduce((sum, decision) => sum + decision.seconds, 0), group[0].kind, names(group), group[0].choice,
+                                        why(group)], {group});
+  section("decisions", "Decisions", "What the planner chose, what it costs in a step, and what the next best choices would cost in addition, all else equal. Equal layers " +
+          "share a row, with the sum of their costs and the reason of the one whose next best choice is closest.",
     searchable("decision-table", [{title: "cost", number: true, show: (seconds) => seconds ? secondsText(seconds) : ""},
-                                  {title: "kind"}, {title: "name", mono: true}, {title: "choice", mono: true},
-                                  {title: "why", prose: true, show: (text) => others(texts.get(text))}],
-      decisions.map((decision) => [decision.seconds, decision.kind, decision.place ? `${decision.name}: ${decision.place}` : decision.name, decision.choice,
-                                   decision.reason + decision.alternatives.map((a) => a.choice).join(" ")]), 1));
+                                  {title: "kind"}, {title: "name", mono: true, show: (_, {group}) => nameOf(group)},
+                                  {title: "choice", mono: true},
+                                  {title: "why", prose: true, show: (_, {group}) => others(closest(group))}],
+      groups.map(row), 1));
 }
 
 function collectivesSection() {
@@ -80,8 +115,8 @@ function rooflineSection() {
   section("rates", "Rates", "Predicted FLOP/s of every instruction of rank 0 against its FLOPs per byte; larger dots take longer. The dashed " +
           `lines are the highest rates of this plan: ${countText(10 ** most, "FLOP/s")} and ${countText(10 ** bandwidth, "B/s")}.`,
           legend(kinds, (kind) => points.some(({bar}) => kindOf(bar) === kind)),
-          el("div", {class: "figure scroll"}, el("svg", {id: "roofline", viewBox: `0 0 ${width} ${height}`, "data-drawn": points.length,
-             style: "display:block;width:100%;min-width:520px;font-size:11px;fill:var(--faint)", role: "img", "aria-label": "rates of instructions"}, ...lines, ...circles)));
+          el("div", {class: "figure"}, scrolling(el("svg", {id: "roofline", viewBox: `0 0 ${width} ${height}`, "data-drawn": points.length,
+             style: "display:block;width:100%;min-width:520px;font-size:11px;fill:var(--faint)", role: "img", "aria-label": "rates of instructions"}, ...lines, ...circles))));
 }
 
 function remarksSection() {

@@ -16,11 +16,44 @@ function smoothed(values) {
   });
 }
 
-// A section with the values of all steps (or of other lines) as dots and their mean as a line. `level`: {at, text}, a line to compare with.
-function curveSection(id, title, note, values, show, level, lines = steps) {
-  const known = values.filter((value) => Number.isFinite(value));
+// Values at the steps of some lines as one curve of a chart: dots, and their mean as a line.
+function series(name, lines, values, color) {
+  const dot = values.length < 100 ? 4 : 2.5;
+  return {name, lines, values, color, mean: smoothed(values), dot};
+}
+
+function drawSeries(context, {lines, values, mean, dot, color: name}, x, y) {
+  let drawn = 0;
+  context.fillStyle = context.strokeStyle = color(name);
+  context.globalAlpha = dot > 3 ? 0.6 : 0.35;
+  values.forEach((value, i) => {
+    if (!Number.isFinite(value)) return;
+    context.fillRect(x(lines[i].step) - dot / 2, y(value) - dot / 2, dot, dot);
+    ++drawn;
+  });
+  context.globalAlpha = 1;
+  context.lineWidth = 1.6;
+  context.beginPath();
+  mean.forEach((value, i) => { if (value !== null) context.lineTo(x(lines[i].step), y(value)); });
+  context.stroke();
+  return drawn;
+}
+
+// The values at which a chart has lines across it; of a logarithmic one, powers of 10 with 2 and 5 times them if they are few.
+function gridValues(low, high, isLog) {
+  if (!isLog) return roundValues(low, high, 5);
+  const found = [];
+  for (let power = Math.floor(low); power <= Math.ceil(high); ++power)
+    for (const factor of high - low < 2 ? [1, 2, 5] : [1])
+      if (low <= power + Math.log10(factor) && power + Math.log10(factor) <= high) found.push(factor * 10 ** power);
+  return found.length > 1 ? found : [10 ** low, 10 ** high];
+}
+
+// A section with one or several curves. `level`: {at, text}, a line to compare with. The cursor moves over the values of the first curve.
+function curveSection(id, title, note, curves, show, level) {
+  const known = curves.flatMap(({values}) => values).filter((value) => Number.isFinite(value));
   if (known.length === 0) return;
-  const mean = smoothed(values), canBeLog = known.every((value) => value > 0), dot = known.length < 100 ? 4 : 2.5;
+  const [{lines, values, mean}, ...others] = curves, canBeLog = known.every((value) => value > 0);
   const left = 62, right = 8; // of the curve: room for the numbers
   const say = el("p", {role: "status", id: `${id}-value`});
   const first = Math.min(steps[0].step, lines[0].step), last = steps[steps.length - 1].step;
@@ -33,45 +66,33 @@ function curveSection(id, title, note, values, show, level, lines = steps) {
     const low = Math.min(...shown) - (range ? 0 : span / 2); // a constant is in the middle
     const x = (step) => (step - first) / Math.max(1, last - first) * (width - left - right) + left;
     const y = (value) => pad + (1 - (scale(value) - low) / span) * (h - 2 * pad);
-    let drawn = 0;
-    context.fillStyle = color("--c0");
-    context.globalAlpha = dot > 3 ? 0.6 : 0.35;
-    values.forEach((value, i) => {
-      if (!Number.isFinite(value)) return;
-      context.fillRect(x(lines[i].step) - dot / 2, y(value) - dot / 2, dot, dot);
-      ++drawn;
-    });
-    context.globalAlpha = 1;
-    context.strokeStyle = color("--c0");
-    context.lineWidth = 1.6;
-    context.beginPath();
-    mean.forEach((value, i) => { if (value !== null) context.lineTo(x(lines[i].step), y(value)); });
-    context.stroke();
+    gridLines(context, range ? gridValues(low, low + span, isLog) : [known[0]], y, left, width - right, show);
+    const drawn = curves.reduce((sum, curve) => sum + drawSeries(context, curve, x, y), 0);
+    context.fillStyle = color("--c4");
     if (level) {
-      context.fillStyle = color("--c4");
       context.fillRect(left, y(level.at), width - left - right, 1);
       context.fillText(level.text, left + 3, y(level.at) - 4);
     }
-    context.fillStyle = color("--c4");
     for (const restart of restarts) {
       context.fillRect(x(restart.from_step), 0, 1, h);
       context.fillText(`restart ${restart.restart}`, x(restart.from_step) + 3, 12);
     }
-    context.fillStyle = color("--faint");
-    const marks = range ? [low, low + span] : [low + span / 2];
-    context.textAlign = "right";
-    for (const mark of marks) context.fillText(show(isLog ? 10 ** mark : mark), left - 6, y(isLog ? 10 ** mark : mark) + 4);
-    context.textAlign = "left";
-    axis(context, first, Math.max(last, first + 1), x, h, (step) => String(Math.round(step)));
+    axis(context, first, Math.max(last, first + 1), x, h, (step) => String(Math.round(step)), "step");
     context.fillStyle = color("--ink");
     context.fillRect(x(lines[at].step), 0, 1, h);
     return drawn;
+  }
+  // The last value of another curve up to a step.
+  function upTo(step, {name, lines: own, values: theirs}) {
+    const i = own.findLastIndex((line, l) => line.step <= step && Number.isFinite(theirs[l]));
+    return i < 0 ? "" : `; ${name} ${show(theirs[i])}${own[i].step < step ? ` after step ${own[i].step}` : ""}`;
   }
   function moveTo(index) {
     at = Math.max(0, Math.min(lines.length - 1, index));
     const value = values[at];
     say.textContent = `step ${lines[at].step}: ${Number.isFinite(value) ? show(value) : "not finite"}` +
-      (mean[at] === null || reachOf(values) === 0 ? "" : `, mean ${show(mean[at])}`) + (lines[at].skipped ? "; skipped" : "");
+      (mean[at] === null || reachOf(values) === 0 ? "" : `, mean ${show(mean[at])}`) + (lines[at].skipped ? "; skipped" : "") +
+      others.map((other) => upTo(lines[at].step, other)).join("");
     chart.redraw();
   }
   const chart = figure(`${id}-chart`, `${title} over the steps; arrow keys move the cursor`, 240, draw, {
@@ -89,6 +110,8 @@ function curveSection(id, title, note, values, show, level, lines = steps) {
     toggle.setAttribute("aria-pressed", isLog);
     chart.redraw();
   }}, "logarithmic");
-  section(id, title, note, canBeLog ? el("div", {class: "controls"}, toggle) : "", chart.box, say);
+  const names = others.length === 0 ? [] : curves.map((curve) =>
+    el("span", {}, el("i", {style: `background:var(${curve.color})`}), curve.name));
+  section(id, title, note, el("div", {class: "controls"}, canBeLog ? toggle : "", el("div", {class: "legend"}, ...names)), chart.box, say);
   moveTo(at);
 }

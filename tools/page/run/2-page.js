@@ -1,7 +1,7 @@
 // The summary of a run, its curves, and the memory of its ranks.
 
 const median = (values) => values.slice().sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const numberText = (value) => Math.abs(value) >= 1e5 ? scaled(value, ["", "k", "M", "G", "T"], 1000).replace(" ", "") : Number(value.toPrecision(4)).toString();
+const numberText = (value) => Math.abs(value) >= 1e4 ? scaled(value, ["", "k", "M", "G", "T"], 1000).replace(" ", "") : Number(value.toPrecision(4)).toString();
 
 function summary() {
   const seconds = steps.map((line) => line.seconds), p = data.predicted;
@@ -24,25 +24,34 @@ function summary() {
 
 // `grad_norm` as `Grad norm`; the learning rate of a group of parameters, `lr/GROUP`, as that.
 function titleOf(name) {
-  if (name === "mfu") return "Model FLOPs utilization";
   const text = name.replace(/^lr\//, "learning rate of ").replace(/^lr$/, "learning rate").replaceAll("_", " ");
   return text[0].toUpperCase() + text.slice(1);
 }
 
-// Every number that the steps report, but the seconds.
-function metricSections() {
-  const names = [...new Set(steps.flatMap(Object.keys))].filter((name) => !["step", "seconds", "skipped", "epoch"].includes(name));
-  for (const name of names)
-    curveSection(name, titleOf(name), "Each step as a dot; the line is the mean of the steps around.",
-                 steps.map((line) => line[name]), name === "mfu" ? utilizationText : numberText);
+// Whether a number of the steps has a chart: rates follow from the seconds, of which one is enough, and a constant learning rate has no curve.
+function isShown(name) {
+  if (["step", "seconds", "skipped", "epoch", "mfu", "host_seconds"].includes(name)) return false;
+  if (name === "samples_per_second") return !steps.some((line) => "tokens_per_second" in line);
+  return !/^lr(\/|$)/.test(name) || steps.some((line) => line[name] !== steps[0][name]);
 }
 
-// Every number of the evaluations.
+// Numbers of the steps. Where evaluations have the same one, it is in the same chart.
+function metricSections() {
+  for (const name of [...new Set(steps.flatMap(Object.keys))].filter(isShown)) {
+    const curves = [series("training", steps, steps.map((line) => line[name]), "--c0")];
+    if (evaluations.some((line) => `eval_${name}` in line))
+      curves.push(series("evaluation", evaluations, evaluations.map((line) => line[`eval_${name}`]), "--c1"));
+    curveSection(name, titleOf(name), "Each step as a dot; the line is the mean of the steps around." +
+                 (curves.length > 1 ? " An evaluation is at the step before it." : ""), curves, numberText);
+  }
+}
+
+// Numbers of the evaluations alone.
 function evaluationSections() {
   const names = [...new Set(evaluations.flatMap(Object.keys))].filter((name) => !["event", "step", "seconds"].includes(name));
-  for (const name of names)
-    curveSection(name, name.replace("eval_", "Evaluation: ").replaceAll("_", " "), "Each evaluation as a dot, behind its step.",
-                 evaluations.map((line) => line[name]), numberText, undefined, evaluations);
+  for (const name of names.filter((name) => !steps.some((line) => name.replace(/^eval_/, "") in line)))
+    curveSection(name, name.replace("eval_", "Evaluation: ").replaceAll("_", " "), "Each evaluation as a dot, at the step before it.",
+                 [series("evaluation", evaluations, evaluations.map((line) => line[name]), "--c1")], numberText);
 }
 
 function memorySection() {
@@ -65,8 +74,8 @@ document.querySelector("main").classList.add("curves");
 summary();
 metricSections();
 evaluationSections();
-curveSection("seconds", "Seconds of a step", "Measured on rank 0, beside the prediction.", steps.map((line) => line.seconds), secondsText,
-             {at: data.predicted.step_seconds, text: "predicted"});
+curveSection("seconds", "Seconds of a step", "Measured on rank 0, beside the prediction.",
+             [series("seconds", steps, steps.map((line) => line.seconds), "--c0")], secondsText, {at: data.predicted.step_seconds, text: "predicted"});
 memorySection();
 restartSection();
 drawFigures();
