@@ -33,15 +33,18 @@ function shownDims(tensor) {
   return dims.slice(0, 2).sort((a, b) => a - b);
 }
 
-// The tensor as a frame, and the rank's block in it.
-function blockPicture(tensor, rank) {
-  const block = blockOf(tensor, rank), dims = shownDims(tensor);
-  const range = (d) => d === undefined ? [0, 1] : block[d][2] ? [block[d][0] / block[d][2], block[d][1] / block[d][2]] : [0, 1];
-  const [rows, columns] = dims.length === 2 ? [range(dims[0]), range(dims[1])] : [range(dims[0]), [0, 1]];
+// The tensor as a frame, and the blocks of some ranks in it.
+function blocksPicture(tensor, ranks) {
+  const dims = shownDims(tensor);
+  function filled(rank) {
+    const block = blockOf(tensor, rank);
+    const range = (d) => d === undefined ? [0, 1] : block[d][2] ? [block[d][0] / block[d][2], block[d][1] / block[d][2]] : [0, 1];
+    const [rows, columns] = dims.length === 2 ? [range(dims[0]), range(dims[1])] : [range(dims[0]), [0, 1]];
+    return el("rect", {x: 1 + 98 * columns[0], y: 1 + 44 * rows[0], width: Math.max(1, 98 * (columns[1] - columns[0])),
+                       height: Math.max(1, 44 * (rows[1] - rows[0])), fill: "var(--c0)"});
+  }
   return el("svg", {viewBox: "0 0 100 46", preserveAspectRatio: "none", "aria-hidden": "true"},
-    el("rect", {x: 0.5, y: 0.5, width: 99, height: 45, fill: "none", stroke: "var(--line)"}),
-    el("rect", {x: 1 + 98 * columns[0], y: 1 + 44 * rows[0], width: Math.max(1.5, 98 * (columns[1] - columns[0])),
-                height: Math.max(1.5, 44 * (rows[1] - rows[0])), fill: "var(--c0)"}));
+    el("rect", {x: 0.5, y: 0.5, width: 99, height: 45, fill: "none", stroke: "var(--line)"}), ...ranks.map(filled));
 }
 
 function blockText(tensor, rank) {
@@ -67,44 +70,35 @@ function holders(tensor) {
   return [...found.values()];
 }
 
-// Rows of frames: blocks that differ on the last of the axes only share one, which the other axes name.
-function meshRows(tensor, blocks) {
-  const outer = splitAxes(tensor).slice(0, -1), rows = new Map();
-  for (const ranks of blocks) {
-    const place = placeText(ranks[0], outer);
-    if (!rows.has(place)) rows.set(place, []);
-    rows.get(place).push(ranks);
-  }
-  return [...rows];
-}
+const mostFrames = 16, mostOfAxis = 32;
 
-const mostFrames = 256, mostWithText = 16;
+// Rows of frames [title, frames], a frame being the ranks whose blocks it shows, one rank per block: of few blocks, each in a frame; else a row
+// per axis, with what all ranks at a place on it hold.
+function frameRows(tensor, blocks) {
+  if (blocks.length <= mostFrames) return [["", blocks]];
+  return splitAxes(tensor).map((axis) => [axis, Array.from({length: Math.min(plan.mesh[axis], mostOfAxis)}, (_, place) =>
+    blocks.map(([rank]) => rank).filter((rank) => coordinates(rank)[axis] === place))]);
+}
 
 function meshSection() {
   const tensors = plan.tensors.filter((tensor) => tensor.shape.length > 0);
   if (plan.ranks < 2 || tensors.length === 0) return;
-  const grid = el("div", {id: "ranks"}), say = el("p", {role: "status"}), detail = el("p", {class: "mono", role: "status"});
+  const grid = el("div", {id: "ranks"}), say = el("p", {role: "status"});
   const layout = (tensor) => `[${tensor.sharding.map((dim) => dim.join("+") || "_").join(", ")}]`;
   const ranksOf = (ranks) => `rank${ranks.length > 1 ? "s" : ""} ${ranks.length > 8 ? `${ranks.slice(0, 4).join(", ")}, … (${ranks.length})` : rangesText(ranks)}`;
   function show(index) {
-    const tensor = tensors[index], blocks = holders(tensor), axes = splitAxes(tensor), isMany = blocks.length > mostWithText;
-    const text = (ranks) => [ranksOf(ranks), placeText(ranks[0], axes), blockText(tensor, ranks[0])].filter(Boolean).join("; ");
-    const tell = (ranks) => { detail.textContent = isMany ? text(ranks) : ""; };
-    // Of many blocks, a frame has no room for text: it is below all frames.
-    const frame = (ranks) => el("div", {class: "rank", title: text(ranks), pointerenter: () => tell(ranks)},
-      isMany ? el("span", {}, placeText(ranks[0], axes.slice(-1))) : ranksOf(ranks), isMany ? null : el("span", {class: "note"}, placeText(ranks[0], axes)),
-      blockPicture(tensor, ranks[0]), isMany ? null : el("span", {class: "mono"}, blockText(tensor, ranks[0])));
-    const shown = blocks.slice(0, mostFrames), rows = meshRows(tensor, shown);
-    const columns = Math.min(Math.max(...rows.map(([, row]) => row.length)), isMany ? 16 : 8);
-    grid.replaceChildren(...rows.flatMap(([place, row]) => [place && isMany ? el("p", {class: "row"}, place) : null,
-      el("div", {class: isMany ? "ranks many" : "ranks", style: `--columns:${columns}`}, ...row.map(frame))]).filter(Boolean));
-    grid.dataset.drawn = shown.length;
-    tell(blocks[0]);
+    const tensor = tensors[index], blocks = holders(tensor), axes = splitAxes(tensor), rows = frameRows(tensor, blocks);
+    const ofBlock = (ranks) => el("div", {class: "rank"}, ranksOf(ranks), el("span", {class: "note"}, placeText(ranks[0], axes)),
+                                  blocksPicture(tensor, ranks.slice(0, 1)), el("span", {class: "mono"}, blockText(tensor, ranks[0])));
+    const ofPlace = (axis) => (ranks) => el("div", {class: "rank"}, placeText(ranks[0], [axis]), blocksPicture(tensor, ranks));
+    grid.replaceChildren(...rows.flatMap(([axis, frames]) => [
+      axis && el("p", {class: "row"}, `along ${axis}, ${plan.mesh[axis]} places${frames.length < plan.mesh[axis] ? `, ${frames.length} shown` : ""}`),
+      el("div", {class: "ranks", style: `--columns:${Math.min(frames.length, 8)}`}, ...frames.map(axis ? ofPlace(axis) : ofBlock))]).filter(Boolean));
+    grid.dataset.drawn = rows.reduce((sum, [, frames]) => sum + frames.length, 0);
     const each = plan.ranks / blocks.length;
     say.textContent = `${tensor.name}: ${tensor.dtype} ${tensor.shape.join(" x ")}, ${bytesText(tensor.bytes)}, lives as ` +
       `${layout(tensor)}: ${bytesText(tensor.rank_bytes)} on each rank` +
-      (blocks.length === 1 ? `, which all ${plan.ranks} hold` : each > 1 ? `; ${blocks.length} blocks, each on ${each} ranks` : "") +
-      (shown.length < blocks.length ? `; ${shown.length} of ${blocks.length} blocks shown` : "");
+      (blocks.length === 1 ? `, which all ${plan.ranks} hold` : `; ${blocks.length} blocks${each > 1 ? `, each on ${each} ranks` : ""}`);
   }
   const isSplit = (tensor) => tensor.sharding.some((dim) => dim.length);
   const first = Math.max(0, tensors.findIndex(isSplit), tensors.findIndex((tensor) => isSplit(tensor) && tensor.role === "parameter"));
@@ -112,7 +106,6 @@ function meshSection() {
     ...tensors.map((tensor, i) => el("option", {value: i, selected: i === first ? "" : undefined},
                                       `${tensor.name}  ${layout(tensor)}  (${tensor.role})`)));
   show(first);
-  section("mesh", "Mesh", "Each frame is the whole tensor (of more than two dims, the two that are split most), and in it the block that some ranks hold: " +
-          "one frame for each place on the axes that split the tensor.",
-          el("div", {class: "controls"}, menu), say, scrolling(grid), detail);
+  section("mesh", "Mesh", "Each frame is the whole tensor (of more than two dims, the two that are split most), and in it what some ranks hold: a block, " +
+          "or of many blocks, those of all ranks at one place on an axis.", el("div", {class: "controls"}, menu), say, scrolling(grid));
 }
