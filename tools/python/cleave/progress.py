@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Optional
 
 from .log import Step
+
+LOG_SECONDS = 10.0  # between two lines where there is no terminal, but a file
+
+
+def interval() -> float:
+    """The least seconds between two drawings of the bar: a terminal and a notebook overwrite it."""
+    return 0.1 if sys.stderr.isatty() or "ipykernel" in sys.modules else LOG_SECONDS
 
 
 class Progress:
@@ -35,7 +43,7 @@ class Progress:
         if self._make is None:
             return
         if self._bar is None:
-            self._bar = self._make(total=self._total, initial=step.number, unit="step")
+            self._bar = self._make(total=self._total, initial=step.number, unit="step", mininterval=interval())
         shown = {name: f"{value:.5g}" for name, value in step.metrics.items() if name in ("loss", "grad_norm", "lr")}
         self._bar.set_postfix(shown, refresh=False)
         self._bar.update(step.number + 1 - self._bar.n)
