@@ -23,7 +23,7 @@ QUIET = {"threads": 1, "progress": False}
 
 def gpt():
     torch.manual_seed(0)
-    config = GPT2Config(n_layer=1, n_head=2, n_embd=16, vocab_size=VOCABULARY, n_positions=LENGTH, bos_token_id=0, eos_token_id=0, use_cache=False,
+    config = GPT2Config(n_layer=1, n_head=2, n_embd=16, vocab_size=VOCABULARY, n_positions=LENGTH, bos_token_id=0, eos_token_id=0,
                         resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, loss_type="ForCausalLM")
     return GPT2LMHeadModel(config)
 
@@ -63,6 +63,7 @@ class HuggingFace(unittest.TestCase):
         plan = self.plan("output:loss", "input_ids", "labels")
         for data in (self.dataset, self.dataset.with_format("torch"), self.dataset.to_iterable_dataset()):
             self.close(plan.run(data, steps=STEPS, **QUIET))
+        self.assertTrue(self.module.config.use_cache, "as before the export")
 
     def test_labels_of_a_causal_model_are_shifted(self):
         plan = self.plan("softmax-cross-entropy:logits", "input_ids")

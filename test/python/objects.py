@@ -2,7 +2,9 @@
 
 import copy
 import functools
+import pathlib
 import sys
+import tempfile
 import unittest
 import warnings
 
@@ -104,10 +106,14 @@ class Losses(Objects):
         x, labels = torch.randn(BATCH * STEPS, 2, 4, 3), torch.randint(CLASSES, (BATCH * STEPS, 4, 3))
         self.compare(nn.CrossEntropyLoss(), x, labels, Scores(of_images=True))
 
-    def test_many_weights_are_given_by_a_file(self):
+    def test_many_weights_are_given_by_a_file_that_is_not_beside_the_plan(self):
         classes = 100
         x, labels = torch.randn(BATCH * STEPS, 5), torch.randint(classes, (BATCH * STEPS,))
-        self.compare(nn.CrossEntropyLoss(torch.rand(classes)), x, labels, nn.Linear(5, classes))
+        loss = nn.CrossEntropyLoss(torch.rand(classes))
+        self.compare(loss, x, labels, nn.Linear(5, classes))
+        with tempfile.TemporaryDirectory() as folder:
+            cleave.compile(nn.Linear(5, classes), x[:BATCH], loss=loss, output=pathlib.Path(folder) / "one.plan")
+            self.assertEqual(sorted(path.name for path in pathlib.Path(folder).iterdir()), ["one.plan", "one.plan.pt2"])
 
     def test_a_dictionary_gives_a_loss_for_each_output(self):
         x, labels = torch.randn(BATCH * STEPS, 5), {"kind": torch.randint(CLASSES, (BATCH * STEPS,)), "size": torch.randn(BATCH * STEPS, 1)}

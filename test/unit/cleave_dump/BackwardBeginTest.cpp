@@ -19,14 +19,14 @@ static void addProduct(plan::Program &program) {
 TEST_CASE("the backward pass begins with the first computation that the loss does not need") {
   plan::Plan plan = smallPlan();
   plan::Program &program = *plan.mutable_programs(0);
-  CHECK(dump::backwardBegin(program) == std::nullopt); // the update is no part of it
+  CHECK(dump::backwardBegin(program) == std::nullopt); // the update is not part of it
   const int last = program.segments(0).instructions_size();
   addProduct(program);
   addProduct(program);
   CHECK(dump::backwardBegin(program) == size_t(last));
 }
 
-TEST_CASE("what the forward pass computes beside the loss is no part of the backward pass") {
+TEST_CASE("what the forward pass computes beside the loss is not part of the backward pass") {
   plan::Plan plan = smallPlan();
   plan::Program &program = *plan.mutable_programs(0);
   addProduct(program);

@@ -56,7 +56,7 @@ def compile(model: Any, example_inputs: Any = None, *, loss: Any = None, optimiz
     plan = pathlib.Path(output) if output else folder.path / "model.plan"
     options.update(loss=loss, set=set, cluster=cluster, pin=pin, dtype=dtype, optimizer=optimizer, ranks=ranks, mesh=mesh, memory=memory,
                    train=bool(loss) if train is None else train)
-    path, exported = _model_file(model, example_inputs, dynamic_shapes, plan.with_name(plan.name + ".pt2"), options)
+    path, exported = _model_file(model, example_inputs, dynamic_shapes, plan.with_name(plan.name + ".pt2"), options, folder.path)
     _write_rules(options, folder.path)
     answer = tools.call("cleave-compile", path, output=plan, verbose=verbose, **options)
     return Plan(plan, path if exported else None, folder, answer.remarks)
@@ -67,14 +67,15 @@ def export(module: Any, example_inputs: Any, path: Path, *, dynamic_shapes: Any 
     return modules.save_program(modules.export_program(module, example_inputs, dynamic_shapes), path).path
 
 
-def _model_file(model: Any, example_inputs: Any, dynamic_shapes: Any, archive: pathlib.Path, options: Dict[str, Any]) -> Tuple[Path, bool]:
-    """The path of the model and whether it was exported, which completes the options."""
+def _model_file(model: Any, example_inputs: Any, dynamic_shapes: Any, archive: pathlib.Path, options: Dict[str, Any],
+                folder: pathlib.Path) -> Tuple[Path, bool]:
+    """The path of the model and whether it was exported, to `archive`. Completes the options; `folder` takes files that they name."""
     if isinstance(model, (str, os.PathLike)):
         if example_inputs is not None:
             raise TypeError("found example_inputs for a model file, expected them for an nn.Module alone; leave them away")
         if is_optimizer(options.get("optimizer")):
             raise TypeError("found an optimizer of PyTorch for a model file, expected a text such as 'adamw:lr=3e-4'")
-        _take_objects(options, None, None, archive.parent)
+        _take_objects(options, None, None, folder)
         return model, False
     if not modules.is_module(model):
         raise TypeError(f"found a model of type {type(model).__name__}, expected an nn.Module, a program of torch.export or a path")
@@ -82,7 +83,7 @@ def _model_file(model: Any, example_inputs: Any, dynamic_shapes: Any, archive: p
     program = model if is_program else modules.export_program(model, example_inputs, dynamic_shapes)
     exported = modules.save_program(program, archive)
     options["set"] = modules.sizes_for(exported, options.get("set"))
-    _take_objects(options, model, exported, archive.parent)
+    _take_objects(options, model, exported, folder)
     return exported.path, True
 
 
@@ -156,7 +157,7 @@ def profile(model: Any, example_inputs: Any = None, *, set: Optional[Mapping[str
     cleave-profile, for example `by="operator"`, `depth=2`; model, example_inputs, set and dynamic_shapes as in `compile`."""
     options.update(set=set, loss=loss, train=bool(loss) if train is None else train)
     with tempfile.TemporaryDirectory(prefix="cleave-") as folder:
-        path, _ = _model_file(model, example_inputs, dynamic_shapes, pathlib.Path(folder) / "model.pt2", options)
+        path, _ = _model_file(model, example_inputs, dynamic_shapes, pathlib.Path(folder) / "model.pt2", options, pathlib.Path(folder))
         return Profile(json.loads(tools.call("cleave-profile", path, format="json", **options).out))
 
 

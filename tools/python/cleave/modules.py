@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import warnings
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 from .arrays import read_safetensors
 from .errors import CompileError, Warning
@@ -58,9 +59,28 @@ def _by_name(positional: Any, named: Any) -> Any:
     raise CompileError("found positional and named example inputs, expected one kind; give all of them as a dictionary by argument name")
 
 
+@contextlib.contextmanager
+def _without_caches(module: Any) -> Iterator[None]:
+    """Models of Transformers do not return their keys and values, which are for generating, and which torch.export does not take."""
+    configs = {id(config): config for config in (getattr(part, "config", None) for part in module.modules())
+               if getattr(config, "use_cache", None) is True}
+    for config in configs.values():
+        config.use_cache = False
+    try:
+        yield
+    finally:
+        for config in configs.values():
+            config.use_cache = True
+
+
 def export_program(module: Any, example_inputs: Any, dynamic_shapes: Any = None) -> Any:
     """The module as a program of torch.export, in the mode (train or eval) that it is in. `dynamic_shapes` is the argument of
     torch.export.export; by default the batch is dynamic where the module allows it."""
+    with _without_caches(module):
+        return _export(module, example_inputs, dynamic_shapes)
+
+
+def _export(module: Any, example_inputs: Any, dynamic_shapes: Any) -> Any:
     import torch
 
     if example_inputs is None:
@@ -80,7 +100,7 @@ def export_program(module: Any, example_inputs: Any, dynamic_shapes: Any = None)
     except Exception as error:
         raise CompileError(f"torch.export cannot export {type(module).__name__}: {error}") from error
     warnings.warn(f"{type(module).__name__} cannot be exported with a batch of any size, so the plan has that of the example inputs: "
-                  f"{str(failure).splitlines()[0]}", Warning, stacklevel=4)
+                  f"{str(failure).splitlines()[0]}", Warning, stacklevel=5)
     return program
 
 
