@@ -166,6 +166,16 @@ class Runs(unittest.TestCase):
         saved = self.train(steps=len(run.steps) + 1, resume=run)
         self.assertEqual([step.number for step in saved.steps], [len(run.steps)])
 
+    def test_a_callback_stops_a_run_whose_python_ignores_interrupts(self):
+        def stop(step):
+            raise cleave.Stop("at once")
+
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as of a script in the background
+        self.addCleanup(signal.signal, signal.SIGINT, before)
+        run = self.train(steps=20000, callbacks=stop)
+        self.assertEqual(run.stopped, "at once")
+        self.assertLess(len(run.steps), 20000)
+
     def test_an_error_in_a_callback_ends_the_run_and_reaches_the_user(self):
         with self.assertRaises(ZeroDivisionError):
             self.train(steps=100000, callbacks=lambda step: 1 // 0)

@@ -27,8 +27,10 @@ Callback = Callable[[Step], Any]
 EvaluationCallback = Callable[[Evaluation], Any]
 
 POLL_SECONDS = 0.02
-# Starts a command that gets SIGTERM, and so ends behind its step, if this process dies.
-STARTER = ("import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, int(signal.SIGTERM)); os.execv(sys.argv[1], sys.argv[1:])")
+# Starts a command that gets SIGTERM, and so ends behind its step, if this process dies; and that takes SIGINT, which shells let the
+# commands of scripts ignore that they start in the background.
+STARTER = ("import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, int(signal.SIGTERM)); signal.signal(signal.SIGINT, signal.SIG_DFL); "
+           "os.execv(sys.argv[1], sys.argv[1:])")
 
 
 class Callbacks(NamedTuple):
