@@ -117,6 +117,11 @@ class Samples(InFolder):
         with self.assertRaisesRegex(ValueError, "`x` with 3 dims.*expected batches of `x` with 2"):
             self.write([([[[1.0, 2.0]]], [3])])
 
+    def test_samples_of_other_sizes_than_the_plan_are_refused(self):
+        for item in (([1.0, 2.0, 3.0], 3), ([[1.0, 2.0, 3.0]] * 4, [3] * 4), {"x": [1.0], "label": 3}):
+            with self.assertRaisesRegex(ValueError, r"a sample of `x` of shape \[[13]\] in the data, expected \[2\].*pad or cut"):
+                self.write([item])
+
     def test_an_endless_iterable_is_read_up_to_the_limit(self):
         def endless():
             while True:

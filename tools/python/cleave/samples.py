@@ -102,6 +102,7 @@ def batches(items: Iterator[Any], columns: Columns, block: int = BLOCK) -> Itera
     waiting: List[List[Raw]] = []
     for item in items:
         parts = columns.parts(item)
+        _check_sizes(parts, columns.inputs)
         if _is_batch(parts, columns.inputs):
             yield parts
             continue
@@ -111,6 +112,16 @@ def batches(items: Iterator[Any], columns: Columns, block: int = BLOCK) -> Itera
             waiting = []
     if waiting:
         yield [stacked(column) for column in zip(*waiting)]
+
+
+def _check_sizes(parts: Sequence[Raw], inputs: Sequence[Input]) -> None:
+    """Refuses samples with other sizes than those of the plan; their number of dims is left to `_is_batch`."""
+    for part, described in zip(parts, inputs):
+        wanted = described.shape[1:]
+        found = part.shape[len(part.shape) - len(wanted) :]
+        if len(part.shape) >= len(wanted) and found != wanted:
+            raise ValueError(f"found a sample of `{described.name}` of shape {list(found)} in the data, expected {list(wanted)}, its shape in the plan; "
+                             "pad or cut samples to it")
 
 
 def _is_batch(parts: Sequence[Raw], inputs: Sequence[Input]) -> bool:
