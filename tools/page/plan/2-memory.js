@@ -61,15 +61,16 @@ function memorySection() {
     context.fillRect(x(at + 0.5), 0, 1, h);
     return drawn;
   }
-  // Where segments and the backward pass begin; names that do not fit before the next mark are left out.
+  // Where segments and the backward pass begin; names that do not fit before the next mark are shortened or left out.
   function drawMarks(context, x, h) {
     context.fillStyle = color("--ink");
-    marks.forEach(({position, text}, m) => {
+    marks.forEach(({position, text, short = ""}, m) => {
+      const fits = (words) => x(position) + 6 + context.measureText(words).width < end;
       const end = m + 1 < marks.length ? x(marks[m + 1].position) : x(positions);
       context.globalAlpha = 0.5;
       context.fillRect(x(position), 0, 1, h);
       context.globalAlpha = 1;
-      if (x(position) + 6 + context.measureText(text).width < end) context.fillText(text, x(position) + 3, 11);
+      context.fillText([text, short].find(fits) || "", x(position) + 3, 11);
     });
   }
   // The budget of a device's memory: a line, or words where it lies far above.
@@ -143,7 +144,7 @@ function marksOf(program) {
   for (const [s, {name, runs, instructions}] of program.segments.entries()) {
     const count = runs > 1 ? ` x ${runs}` : "", end = position + instructions.length;
     const isBoth = position < program.backward && program.backward < end;
-    if (instructions.length) marks.push({position, text: isBoth ? `${name}${count}: forward` : name + count});
+    if (instructions.length) marks.push({position, text: isBoth ? `${name}${count}: forward` : name + count, short: isBoth ? "forward" : name});
     if (isBoth) marks.push({position: program.backward, text: s + 1 < program.segments.length ? "backward" : "backward and update"});
     position = end;
   }
