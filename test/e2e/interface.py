@@ -1,4 +1,4 @@
-"""docs/interface.md and `--help` name the same options: what is promised is there, what is there is described."""
+"""docs/interface.md and `--help` name the same options, README.md and `cleave --help` the same tools; `cleave` runs them as commands."""
 
 import re
 import unittest
@@ -43,6 +43,26 @@ class Interface(unittest.TestCase):
 
     def test_cleave_zoo(self):
         self.check("cleave-zoo")
+
+    def test_readme_and_help_list_the_same_commands(self):
+        table = re.findall(r"^\| `cleave-(\w+)` \| (.*) \|$", (cleave.ROOT / "README.md").read_text(), re.M)
+        listed = cleave.must("cleave", "--help").out.split("Commands:")[1]
+        self.assertEqual(table, re.findall(r"^  (\w+) +(.*)$", listed, re.M))
+
+    def test_a_command_is_the_tool_beside_it(self):
+        for words in (["zoo", "--list"], ["run", "--version"], ["dump", "none.plan"]):
+            command, tool = cleave.tool("cleave", *words), cleave.tool(f"cleave-{words[0]}", *words[1:])
+            self.assertEqual((command.code, command.out, command.err), (tool.code, tool.out, tool.err))
+
+    def test_an_unknown_command_gets_a_suggestion(self):
+        self.assertIn("unknown command 'comple'; did you mean 'compile'?", cleave.tool("cleave", "comple").err)
+        far = cleave.tool("cleave", "quantize")
+        self.assertEqual(far.code, 1)
+        self.assertIn("`cleave --help` lists the commands", far.err)
+
+    def test_no_command_is_a_mistake_that_lists_them(self):
+        answer = cleave.tool("cleave")
+        self.assertEqual((answer.code, answer.out), (1, cleave.must("cleave", "--help").out))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ INCLUDE = re.compile(r'^\s*#?\s*include\s*["<]([^">]+)[">]', re.M)
 CALL = re.compile(r"\b(cleave_library|cleave_tool|cleave_unit_test)\s*\(([^()]*)\)")
 LIST = re.compile(r"\bset\((\w+)\s([^()]*)\)")
 VARIABLE = re.compile(r"\$\{(\w+)\}")
-KEYWORDS = {"SRCS", "DEPS", "LABEL", "COLD"}
+KEYWORDS = {"SRCS", "DEPS", "LABEL", "COLD", "PURPOSE"}
 
 
 def _stem(path):

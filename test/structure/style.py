@@ -13,6 +13,7 @@ CPP = (".h", ".cpp", ".c", ".cu", ".cuh")
 NAMESPACES = {
     "runtime/base": ("cleave",),
     "dialects/interfaces": ("cleave", "cleave::graph"),  # plain data; the interfaces of ops
+    "tools/cleave": ("cleave",),
     "tools/commandline": ("cleave",),
     "tools/model-options": ("cleave::tools",),
 }

@@ -4,7 +4,8 @@
 #     A static library named by its folder. DEPS are exactly the folders and outside libraries whose
 #     headers it includes; test/structure checks that they agree with the #include lines.
 #     COLD: no user waits for its code, so that it is optimised little, which compiles a quarter faster.
-#   cleave_tool(cleave-run SRCS main.cpp DEPS …)        an executable in build/bin
+#   cleave_tool(cleave-run PURPOSE "…" SRCS main.cpp DEPS …)
+#     An executable in build/bin. With a PURPOSE, it is a command of `cleave`, which lists it.
 #   cleave_unit_test(solver SRCS … DEPS …)              a Catch2 executable, one ctest, label fast
 #   cleave_tablegen(graph FILE.td OUTPUT.inc ARGS …)    one generated file; collected per dialect
 #   cleave_generates(dialects/graph graph)              the library that they belong to
@@ -63,11 +64,15 @@ function(cleave_library NAME)
 endfunction()
 
 function(cleave_tool NAME)
-  cmake_parse_arguments(ARG "" "" "SRCS;DEPS" ${ARGN})
+  cmake_parse_arguments(ARG "" "PURPOSE" "SRCS;DEPS" ${ARGN})
   cleave_target_names(deps ${ARG_DEPS})
   add_executable(${NAME} ${ARG_SRCS})
   cleave_configure_target(${NAME})
   target_link_libraries(${NAME} PRIVATE ${deps})
+  if(ARG_PURPOSE)
+    set_property(GLOBAL APPEND PROPERTY CLEAVE_COMMANDS ${NAME})
+    set_property(TARGET ${NAME} PROPERTY CLEAVE_PURPOSE ${ARG_PURPOSE})
+  endif()
 endfunction()
 
 function(cleave_unit_test NAME)

@@ -113,7 +113,8 @@ static void addVerbosity(CLI::App &app) {
 
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   std::set_new_handler(endWithoutMemory);
-  addVerbosity(app);
+  if (app.get_subcommands([](const CLI::App *) { return true; }).empty()) // commands have their own
+    addVerbosity(app);
   app.set_version_flag("--version", concat(app.get_name(), " ", version()));
   try {
     app.parse(argc, argv);
