@@ -76,7 +76,8 @@ int main(int argc, char **argv) {
                "cleave-calibrate");
   Options options;
   app.add_option("-o,--output", options.path,
-                 "output file; default for CPUs: the file that --cluster local-cpu reads");
+                 "output file; default for CPUs: the file that --cluster local-cpu reads")
+      ->type_name("FILE");
   app.add_option("--seconds", options.seconds, "duration of the measurement of a CPU")
       ->check(positive())
       ->capture_default_str();
@@ -90,7 +91,7 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   app.add_option("--like", options.like,
                  "with --device cuda: cluster that gives what is not measured (name or file)")
-      ->type_name("CLUSTER");
+      ->type_name(oneOf(presetNames()) + "|FILE");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
   Status status = options.device == "cuda" ? calibrateGpus(options) : calibrateCpu(options);

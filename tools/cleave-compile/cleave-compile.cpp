@@ -1,6 +1,7 @@
 // cleave-compile: from a model file and a cluster description to a plan.
 #include "Report.h"
 
+#include "compiler/cluster/Presets.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/Phases.h"
 #include "runtime/base/Units.h"
@@ -26,14 +27,7 @@ struct Typed {
 };
 } // namespace
 
-static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed) {
-  app.add_option("--cluster", options.cluster, "local-cpu, a preset's name or a cluster file")
-      ->group("Plan")
-      ->capture_default_str();
-  app.add_option("--device", options.device,
-                 "cpu, cuda or cuda:sm_90: the devices that run the plan; default: those of the "
-                 "cluster")
-      ->group("Plan");
+static void addKernelOptions(CLI::App &app, CompileOptions &options) {
   app.add_flag("--decompose-attention", options.decomposeAttention,
                "compute attention by products and softmax instead of one kernel, with memory for "
                "all scores")
@@ -43,6 +37,18 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->group("Plan");
   app.add_flag("--direct-convolution", options.directConvolution,
                "compute convolutions by generated kernels instead of the device's library")
+      ->group("Plan");
+}
+
+static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed) {
+  app.add_option("--cluster", options.cluster, "the cluster: this machine, a preset or a file")
+      ->type_name(oneOf(cluster::presetNames()) + "|FILE")
+      ->group("Plan")
+      ->capture_default_str();
+  app.add_option("--device", options.device,
+                 "the devices that run the plan, for example cuda:sm_90; default: those of the "
+                 "cluster")
+      ->type_name("cpu|cuda[:sm_N]")
       ->group("Plan");
   app.add_option("--ranks", typed.ranks,
                  "number of ranks of the plan, or least: the fewest on which it fits")
@@ -68,12 +74,13 @@ static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed)
       ->type_name("BYTES");
   app.add_option("--mesh", typed.mesh, "AXIS=N,...: the mesh; default: the planner chooses")
       ->group("Plan");
-  app.add_option(
-         "--pin", options.pin,
-         "recipes (dp, zero1, zero2, zero3, fsdp, hsdp, megatron, sp, cp, joined by + as in "
-         "fsdp+tp:8; full-recompute, "
-         "selective-recompute, no-recompute, sharding-first) or a file of rules")
-      ->group("Plan");
+  app.add_option("--pin", options.pin,
+                 "recipes, joined by + as in fsdp+tp:8 where they split, else by commas; or a file "
+                 "of rules")
+      ->group("Plan")
+      ->type_name("dp|zero1|zero2|zero3|fsdp|hsdp|megatron|tp|sp|cp|full-recompute|"
+                  "selective-recompute|no-recompute|sharding-first|offload:states|"
+                  "offload:parameters|offload:activations|FILE");
   app.add_flag("--eval", options.evaluate,
                "with --train: also plan the evaluation of a micro-batch, for cleave-run --eval")
       ->group("Plan");
@@ -96,12 +103,12 @@ static void addPipelineOptions(CLI::App &app, CompileOptions &options, Typed &ty
       ->type_name("N|auto")
       ->capture_default_str();
   app.add_option("--schedule", options.schedule,
-                 "with --stages: the order of the micro-batches on each stage, such as 1f1b (one "
-                 "forward, one backward), gpipe, interleaved, zb-h1 or zb-v, or a CSV file as of "
+                 "with --stages: the order of the micro-batches on each stage, or a CSV file as of "
                  "PyTorch's pipelines; auto: the fastest of 1f1b, interleaved, zb-h1 and zb-v; "
-                 "default: 1f1b")
+                 "default: 1f1b (one forward, one backward)")
       ->group("Plan")
-      ->type_name("NAME|FILE|auto");
+      ->type_name("1f1b|gpipe|interleaved|looped-bfs|zb-h1|zb-h2|interleaved-zb|zb-v|dualpipe-v|"
+                  "1f1b-recompute|pre-recompute|last-no-recompute|critical-path|auto|FILE.csv");
   app.add_option("--chunks", options.chunks,
                  "with --stages: parts of the model on each stage; default: as few as suit "
                  "--schedule, two for interleaved")
@@ -121,24 +128,29 @@ static void addAnswerOptions(CLI::App &app, CompileOptions &options) {
 }
 
 static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
-  std::string names;
+  std::vector<std::string> names;
   for (const driver::Phase &phase : driver::phases())
-    names += std::string(names.empty() ? "" : ", ") + phase.name;
+    names.push_back(phase.name);
   app.add_option("--stop-after", options.stopAfter,
-                 "write the IR after this phase instead of a plan: " + names)
-      ->group("Inspection");
+                 "write the IR after this phase instead of a plan")
+      ->group("Inspection")
+      ->type_name(oneOf(names));
   app.add_option("--start-from", options.startFrom, "MODEL is the IR after this phase")
-      ->group("Inspection");
+      ->group("Inspection")
+      ->type_name(oneOf(names));
   app.add_option("--dump-phases", options.dumpPhases,
                  "write the IR after every phase to this folder")
-      ->group("Inspection");
+      ->group("Inspection")
+      ->type_name("DIR");
   app.add_option("--problem", options.problem,
                  "also write the planner's cost network of --mesh to this file, for cleave-solve")
-      ->group("Inspection");
+      ->group("Inspection")
+      ->type_name("FILE");
   app.add_option("--solution", options.solution,
                  "take the plan from this file, which cleave-solve wrote for the network of "
                  "--problem, instead of searching one")
-      ->group("Inspection");
+      ->group("Inspection")
+      ->type_name("FILE");
   app.add_flag("--timing", options.timing, "print the time of every phase")->group("Inspection");
 }
 
@@ -206,13 +218,16 @@ int main(int argc, char **argv) {
   CompileOptions options;
   Typed typed;
   tools::addModelOptions(app, options, typed.model);
-  app.add_option("-o,--output", options.output, "the plan file to write")->required();
+  app.add_option("-o,--output", options.output, "the plan file to write")
+      ->required()
+      ->type_name("FILE");
   app.add_option(
          "--sign", options.signKey,
          "PEM file of an Ed25519 private key: also write OUTPUT.sig, a signature of the plan")
       ->type_name("KEY");
   tools::addStepOptions(app, options);
   addPlanOptions(app, options, typed);
+  addKernelOptions(app, options);
   addPipelineOptions(app, options, typed);
   addAnswerOptions(app, options);
   addInspectionOptions(app, options);

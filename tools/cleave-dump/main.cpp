@@ -105,7 +105,8 @@ int main(int argc, char **argv) {
                     "print every row of the tables of the summary");
   app.add_option("PLAN", options.path,
                  "plan file, written by cleave-compile, or IR that --stop-after planned wrote")
-      ->required();
+      ->required()
+      ->type_name("FILE");
   app.add_flag("--sharding", options.sharding, "layout of every parameter, state and input");
   app.add_flag("--memory", options.memory, "memory over one step, and live buffers at the peak");
   app.add_flag("--collectives", options.collectives, "every collective of one step");
@@ -118,7 +119,7 @@ int main(int argc, char **argv) {
   app.add_flag("--fates", options.fates,
                "what is kept for the backward pass and what is computed again");
   app.add_option("--diff", options.diff, "compare this plan, as before, with PLAN")
-      ->type_name("BEFORE");
+      ->type_name("PLAN");
   app.add_flag("--json", options.json, "everything as JSON");
   app.add_option("--html", options.html,
                  "write a page for browsers: mesh, memory, timeline, decisions")

@@ -208,7 +208,7 @@ int main(int argc, char **argv) {
   CLI::App app{"Writes trained weights to a copy of the ONNX file or to a safetensors file.",
                "cleave-export"};
   Options options;
-  app.add_option("PLAN", options.plan, "the executed plan")->required();
+  app.add_option("PLAN", options.plan, "the executed plan")->required()->type_name("FILE");
   app.add_option("--checkpoint", options.checkpoint, "folder written by cleave-run --save")
       ->required()
       ->type_name("DIR");

@@ -34,7 +34,8 @@ static void addViewOptions(CLI::App &app, ViewOptions &view) {
   app.add_option("--format", view.format, "text, json or csv")
       ->check(CLI::IsMember({"text", "json", "csv"}))
       ->capture_default_str();
-  app.add_option("-o,--output", view.output, "output file; default: standard output");
+  app.add_option("-o,--output", view.output, "output file; default: standard output")
+      ->type_name("FILE");
 }
 
 // `gpt2.onnx: training step, …`

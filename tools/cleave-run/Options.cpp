@@ -8,7 +8,9 @@ namespace {
 
 // What to run, and where.
 void addRunOptions(CLI::App &app, Options &options) {
-  app.add_option("plan", options.plan, "plan file, written by cleave-compile")->required();
+  app.add_option("plan", options.plan, "plan file, written by cleave-compile")
+      ->required()
+      ->type_name("FILE");
   app.add_option("--trust", options.trust,
                  "PEM file of Ed25519 public keys: run the plan only if PLAN.sig is a signature by "
                  "one of them; may be given several times")
@@ -71,8 +73,7 @@ void addDataOptions(CLI::App &app, Options &options) {
              "samples at the end of an epoch that do not fill a step: leave them out (drop), add "
              "samples with ignored labels (pad), or go on with the next epoch (wrap); default: "
              "wrap")
-          ->check(CLI::IsMember({"drop", "pad", "wrap"}))
-          ->type_name("drop|pad|wrap");
+          ->check(CLI::IsMember({"drop", "pad", "wrap"}));
   CLI::Option *shuffle = app.add_option("--shuffle", options.shuffleSeed,
                                         "shuffle the samples with SEED (default: --seed)")
                              ->expected(0, 1)
@@ -117,8 +118,8 @@ void addImageOptions(CLI::App &app, Options &options) {
            if (Status status = image::readCrop(text, options.images); !status)
              throw CLI::ValidationError("--image-crop", status.message());
          },
-         "of images in training: center (default), random[:padding=N] or random-resized[:area=A]")
-      ->type_name("CROP");
+         "of images in training; default: center")
+      ->type_name("center|random[:padding=N]|random-resized[:area=A]");
   app.add_flag("--image-flip", options.images.flips,
                "of images in training: mirrors left and right in half of the cases");
   app.add_option("--image-mean", options.images.mean,
@@ -141,10 +142,11 @@ void addTrainingOptions(CLI::App &app, Options &options) {
                  "be given several times")
       ->allow_extra_args(false)
       ->type_name("RATE");
-  app.add_option("--lr-schedule", options.lrSchedule,
-                 "KIND[:OPTION=VALUE,...]: constant, linear, cosine, polynomial, step, one-cycle "
-                 "or wsd; or a file with a learning rate per line, or a step and a learning rate")
-      ->type_name("SCHEDULE");
+  app.add_option(
+         "--lr-schedule", options.lrSchedule,
+         "KIND[:OPTION=VALUE,...], or a file with a learning rate per line, or a step and a "
+         "learning rate")
+      ->type_name("constant|linear|cosine|polynomial|step|one-cycle|wsd|FILE");
 }
 
 // Checkpoints, logs and other files of the run.
@@ -180,8 +182,7 @@ void addFileOptions(CLI::App &app, Options &options) {
          },
          "after a loss or gradient norm that is not finite: end the run without saving (stop), "
          "undo the update (skip), or go on (continue); default: stop")
-      ->check(CLI::IsMember({"stop", "skip", "continue"}))
-      ->type_name("stop|skip|continue");
+      ->check(CLI::IsMember({"stop", "skip", "continue"}));
   app.add_option("--log", options.log,
                  "one JSON line per step, and one per rank at the end; with --resume appended")
       ->type_name("FILE.jsonl");

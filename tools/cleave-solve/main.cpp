@@ -116,7 +116,9 @@ int main(int argc, char **argv) {
   int effort = 0;
   bool listsChoices = false;
   SolveOptions options;
-  app.add_option("FILE", path, "instance of the contest (.json, .json.gz) or problem")->required();
+  app.add_option("FILE", path, "instance of the contest (.json, .json.gz) or problem")
+      ->required()
+      ->type_name("FILE");
   app.add_option("SECONDS", seconds, "time limit")->capture_default_str();
   app.add_option("--seed", options.seed, "of the random search")->capture_default_str();
   app.add_option("--threads", options.threads, "of the search")
@@ -129,8 +131,10 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(1, 1000));
   app.add_option("--solution", given,
                  "checks and prices the choices in this file (written by -o, or a list of numbers) "
-                 "instead of solving");
-  app.add_option("-o", output, "writes the solution as JSON; - is standard output");
+                 "instead of solving")
+      ->type_name("FILE");
+  app.add_option("-o", output, "writes the solution as JSON; - is standard output")
+      ->type_name("FILE");
   app.add_flag("--choices", listsChoices,
                "prints the list of choices last, as the contest asked for it");
   if (std::optional<int> code = readCommandLine(app, argc, argv))

@@ -39,8 +39,13 @@ int main(int argc, char **argv) {
   std::string name, output;
   bool list = false;
   std::map<std::string, int64_t> sizes, symbols;
-  app.add_option("NAME", name, "the architecture; see --list");
-  app.add_option("-o,--output", output, "output file");
+  std::vector<std::string> names;
+  for (const zoo::Entry &entry : zoo::entries())
+    names.push_back(entry.name);
+  app.add_option("NAME", name, "the architecture; see --list")
+      ->type_name(oneOf(names))
+      ->option_text(" "); // --list has the names
+  app.add_option("-o,--output", output, "output file")->type_name("FILE");
   app.add_flag("--list", list, "print all architectures with their sizes");
   for (const zoo::SizeName &size : zoo::sizeNames())
     app.add_option_function<int64_t>(

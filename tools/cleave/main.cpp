@@ -28,7 +28,8 @@ Status unknown(const std::string &command) {
   for (const Command &known : commands())
     names.push_back(known.name);
   const std::string nearest = nearestNames(command, names, 1).front();
-  const bool isLike = editDistance(command, nearest) <= command.size() / 2 || nearest.starts_with(command);
+  const bool isLike =
+      editDistance(command, nearest) <= command.size() / 2 || nearest.starts_with(command);
   return Status::userError("unknown command '", command, "'",
                            isLike ? "; did you mean '" + nearest + "'?"
                                   : "; `cleave --help` lists the commands");

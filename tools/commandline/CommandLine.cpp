@@ -1,6 +1,7 @@
 #include "tools/commandline/CommandLine.h"
 
 #include "runtime/base/Terminal.h"
+#include "tools/commandline/Describe.h"
 
 #include <cctype>
 #include <cerrno>
@@ -25,6 +26,13 @@ static CLI::Validator numberThat(bool (*isAllowed)(double), const char *expected
                                             : concat("found '", text, "', expected ", expected);
       },
       name);
+}
+
+std::string oneOf(const std::vector<std::string> &values) {
+  std::string type;
+  for (const std::string &value : values)
+    type += (type.empty() ? "" : "|") + value;
+  return type;
 }
 
 CLI::Validator positive() {
@@ -111,11 +119,26 @@ static void addVerbosity(CLI::App &app) {
     app.add_flag_function("-q,--quiet", choose(Verbosity::Quiet), quietHelp)->excludes(verbose);
 }
 
+// Adds the hidden option --describe, by which the build writes man pages and completions.
+static void addDescriptions(CLI::App &app) {
+  auto print = [&app](const std::string &format) {
+    const std::string text = format == "man"    ? manPage(app)
+                             : format == "bash" ? bashCompletion(app)
+                                                : zshCompletion(app);
+    // Printed as the version is, with a newline.
+    throw CLI::CallForVersion(text.substr(0, text.size() - 1), 0);
+  };
+  app.add_option_function<std::string>("--describe", print)
+      ->check(CLI::IsMember({"man", "bash", "zsh"}))
+      ->group("");
+}
+
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   std::set_new_handler(endWithoutMemory);
   if (app.get_subcommands([](const CLI::App *) { return true; }).empty()) // commands have their own
     addVerbosity(app);
   app.set_version_flag("--version", concat(app.get_name(), " ", version()));
+  addDescriptions(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {

@@ -7,6 +7,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cleave {
 
@@ -29,6 +30,9 @@ void describeVerbosity(const std::string &quiet, const std::string &verbose);
 // The name of `app` is the tool's name. From then on, memory that cannot be allocated ends the tool
 // with a message and exit code 1.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
+
+// The type of an option with these values: `a|b|c`. More on types: OptionValues.h.
+std::string oneOf(const std::vector<std::string> &values);
 
 // Checks of option values: a number above 0, and one of at least 0.
 CLI::Validator positive();

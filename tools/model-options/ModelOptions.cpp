@@ -12,14 +12,13 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
       ->group("Training");
   app.add_option(
          "--loss", options.losses,
-         "KIND[:OUTPUT[,LABEL]][,OPTION=VALUE...]: softmax-cross-entropy, nll, bce, mse, l1, "
-         "smooth-l1, huber or output; several losses are summed")
+         "KIND[:OUTPUT[,LABEL]][,OPTION=VALUE...]: the loss to minimise; several are summed")
       ->allow_extra_args(false)
+      ->type_name("softmax-cross-entropy|nll|bce|mse|l1|smooth-l1|huber|output")
       ->group("Training");
-  app.add_option(
-         "--optimizer", options.optimizer,
-         "KIND[:OPTION=VALUE,...]: sgd, momentum, adam, adamw, lamb, lion, rmsprop, adagrad "
-         "or adafactor, with PyTorch's meaning")
+  app.add_option("--optimizer", options.optimizer,
+                 "KIND[:OPTION=VALUE,...]: the optimizer, with PyTorch's meaning")
+      ->type_name("sgd|momentum|adam|adamw|lamb|lion|rmsprop|adagrad|adafactor")
       ->group("Training")
       ->capture_default_str();
   app.add_option("--optimizer-group", options.groups,
@@ -47,8 +46,8 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
       ->group("Training")
       ->check(positive())
       ->capture_default_str();
-  app.add_option("--dtype", options.dtype,
-                 "the type of products: f32, tf32, bf16 or f16, or a file with rules for ops")
+  app.add_option("--dtype", options.dtype, "the type of products, or a file with rules for ops")
+      ->type_name("f32|tf32|bf16|f16|FILE")
       ->group("Training")
       ->capture_default_str();
   app.add_option("--batch-norm", options.batchNorm,
@@ -60,6 +59,7 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
 
 void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &typed) {
   app.add_option("MODEL", options.model, "torch.export archive, ONNX or TorchScript file")
+      ->type_name("FILE")
       ->required();
   app.add_option("--set", typed.symbols,
                  "SYMBOL=N: size of a symbolic dim; batch=N: the first dims of inputs")
