@@ -37,6 +37,8 @@ def main():
         subprocess.run([str(environment / "bin/python"), "-c", use], cwd=name, env=clean, check=True)
         version = subprocess.run([str(environment / "bin/cleave-compile"), "--version"], cwd=name, env=clean, capture_output=True, text=True)
         assert version.stdout.startswith("cleave-compile "), version
+        listed = subprocess.run([str(environment / "bin/cleave"), "zoo", "--list"], cwd=name, env=clean, capture_output=True, text=True)
+        assert "gpt2" in listed.stdout, listed
     return 0
 
 

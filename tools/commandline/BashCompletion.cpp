@@ -60,7 +60,7 @@ OptionValues positionals(const CLI::App &app) {
   return all;
 }
 
-// Completes the words behind a command as those of its tool, by the file beside this one.
+// After a command, calls the completion of its tool, which is in a file beside this one.
 constexpr char kDelegate[] = R"(  local command=${COMP_WORDS[1]}
   if ((COMP_CWORD > 1)) && [[ $command != -* ]]; then
     local file=${BASH_SOURCE[0]%/*}/cleave-$command

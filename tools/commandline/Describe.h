@@ -14,7 +14,7 @@ std::string manPage(const CLI::App &app);
 // that has commands; their options come from the files of `TOOL-COMMAND` beside it.
 std::string bashCompletion(const CLI::App &app);
 
-// The same for zsh; the name of the file must be `_TOOL`.
+// Such a file for zsh; its name must be `_TOOL`.
 std::string zshCompletion(const CLI::App &app);
 
 } // namespace cleave

@@ -46,7 +46,7 @@ std::string synopsis(const CLI::App &app) {
   return text + (commandsOf(app).empty() ? "\n" : " " + italic("COMMAND") + " ...\n");
 }
 
-// What the help of an option does not say: its default, and options that it needs or excludes.
+// Facts that the help lacks: the default, and options that this one needs or excludes.
 std::string conditionsOf(const CLI::Option &option) {
   std::string text;
   auto list = [&](const char *head, const std::set<CLI::Option *> &others) {

@@ -15,10 +15,10 @@ struct OptionValues {
   bool folders = false; // without files
 };
 
-// Reads the option's type, as the help shows it: alternatives joined by `|`. Those that begin with
-// a capital letter are placeholders: FILE, PLAN, MODEL and KEY for files, DIR for a folder, each
-// with any ending such as `.json`, others for free text. The rest are words, which text in brackets
-// may follow: `auto|cpu|cuda[:N]`. The members of CLI::IsMember are words, too.
+// Reads the option's type, as the help shows it: alternatives joined by `|`. A capital letter
+// begins a placeholder: FILE, PLAN, MODEL and KEY for files, DIR for a folder, each with any ending
+// such as `.json`; others for free text. Other alternatives are words, which text in brackets may
+// follow: `auto|cpu|cuda[:N]`. So are the members of CLI::IsMember.
 OptionValues valuesOf(const CLI::Option &option);
 
 // Whether a word must follow the option.

@@ -28,8 +28,8 @@ std::string action(const OptionValues &values) {
   return words.empty() ? (paths.empty() ? " " : paths) : "(" + words.substr(1) + ")";
 }
 
-// What begins a specification: the names that may not follow the option, which are those that it
-// excludes and, unless it may be repeated, its own; `*` if it may.
+// The head of a specification: names that may not follow the option, with its own unless it may be
+// repeated; `*` if it may.
 std::string excluded(const CLI::Option &option) {
   std::set<std::string> names;
   if (!isRepeatable(option))

@@ -11,6 +11,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
@@ -146,6 +147,19 @@ static Status writeTemporary(const std::string &path, const std::string &content
                : Status::ok();
 }
 
+// The linker of an installation (tools/package), else of Debian, else of the LLVM that Cleave was
+// built with.
+static llvm::ErrorOr<std::string> findLinker() {
+  llvm::SmallString<128> installed(llvm::sys::fs::getMainExecutable(nullptr, nullptr));
+  llvm::sys::path::remove_filename(installed);
+  llvm::sys::path::append(installed, "..", "lib", "cleave", "bin");
+  if (auto linker = llvm::sys::findProgramByName("ld.lld", {installed}))
+    return linker;
+  if (auto linker = llvm::sys::findProgramByName("ld.lld-22"))
+    return linker;
+  return llvm::sys::findProgramByName("ld.lld", {CLEAVE_LLVM_BIN});
+}
+
 Result<std::string> linkShared(const std::vector<std::string> &objects) {
   std::vector<std::string> arguments = {"ld.lld", "-shared", "--gc-sections", "-s", "-o", ""};
   std::deque<llvm::FileRemover> removers; // not to be moved
@@ -161,9 +175,7 @@ Result<std::string> linkShared(const std::vector<std::string> &objects) {
     arguments.push_back(temporary("o"));
     CLEAVE_TRY(writeTemporary(arguments.back(), object));
   }
-  auto linker = llvm::sys::findProgramByName("ld.lld-22");
-  if (!linker)
-    linker = llvm::sys::findProgramByName("ld.lld", {CLEAVE_LLVM_BIN});
+  auto linker = findLinker();
   if (!linker)
     return Status::userError("the linker ld.lld is missing; install the package lld-22");
   std::vector<StringRef> references(arguments.begin(), arguments.end());

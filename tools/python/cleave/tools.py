@@ -20,7 +20,8 @@ from .errors import Error, NotInstalled, Warning, error_of
 # The Debian packages of the libraries that the tools load.
 LIBRARY_PACKAGES = {"libMLIR": "libmlir-22", "libLLVM": "libllvm22", "libprotobuf": "libprotobuf32", "libdnnl": "libdnnl2",
                     "libgloo": "libgloo0", "libsodium": "libsodium23", "libgomp": "libgomp1", "libz.": "zlib1g",
-                    "libjpeg": "libjpeg62-turbo", "libpng": "libpng16-16", "libmimalloc": "libmimalloc2.0", "libstdc++": "libstdc++6"}
+                    "libjpeg": "libjpeg62-turbo", "libpng": "libpng16-16", "libmimalloc": "libmimalloc2.0", "libibverbs": "libibverbs1",
+                    "libstdc++": "libstdc++6"}
 # Options that take all pairs of a dictionary at once.
 JOINED = {"mesh"}
 LABELLED = re.compile(r"(?:(cleave-\w+): )?(remark|warning|note|error): (.*)")
