@@ -80,7 +80,8 @@ struct CompileOptions {
   std::string problem;    // file to write the planner's network to
   std::string solution;   // file with the choices of a solution of it, which are the plan
   bool timing = false;
-  std::string commandLine; // as typed, recorded in the plan
+  // Recorded in the plan: the command line as typed, and the section [compile] of a train.toml.
+  std::string commandLine, compileOptions;
 };
 
 } // namespace cleave::driver

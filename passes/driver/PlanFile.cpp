@@ -119,6 +119,7 @@ static void addRemarks(Compilation &c) {
 Status completePlan(Compilation &c) {
   c.plan.set_producer("cleave " CLEAVE_VERSION);
   c.plan.set_command_line(c.options.commandLine);
+  c.plan.set_compile_options(c.options.compileOptions);
   c.plan.set_optimizer(graph::optimizerOf(c.module()));
   CLEAVE_TRY(addSource(c));
   addOtherNames(c);

@@ -92,7 +92,7 @@ class Checkpoints(unittest.TestCase):
             self.assertIn("is the checkpoint of another run and would be lost", answer.err, answer)
             self.assertEqual(sorted(saved.rglob("*")), before)
         cleave.train(plan, cleave.MLP["data"], 5, log, "--resume", saved, "--save", saved)
-        self.assertEqual(sorted(path.name for path in saved.iterdir()), ["step-00000003", "step-00000005"])
+        self.assertEqual(sorted(path.name for path in saved.iterdir()), ["step-00000003", "step-00000005", "train.toml"])
 
     def test_a_checkpoint_of_another_model_is_refused_by_name(self):
         saved, log = self.folder / "saved", self.folder / "log.jsonl"

@@ -11,7 +11,7 @@ from pathlib import Path
 import cleave
 
 BUILD = cleave.BIN.resolve().parent
-# What an installation leaves to the system.
+# Libraries that an installation leaves to the system.
 SYSTEM = r"linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|ibverbs|nl-3|nl-route-3)\.so"
 
 

@@ -6,6 +6,7 @@
 #include "passes/driver/Phases.h"
 #include "runtime/base/Units.h"
 #include "tools/commandline/CommandLine.h"
+#include "tools/commandline/TrainFile.h"
 #include "tools/model-options/ModelOptions.h"
 
 #include <charconv>
@@ -233,8 +234,10 @@ int main(int argc, char **argv) {
   addInspectionOptions(app, options);
   describeVerbosity("print errors only",
                     "print all remarks, the time of every phase and the summary of the plan");
+  addTrainFile(app, "compile");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
+  options.compileOptions = trainFileSection(app, "compile");
   options.checkKernels = wantsChecks();
   for (int i = 0; i < argc; ++i)
     options.commandLine += (i ? " " : "") + std::string(argv[i]);

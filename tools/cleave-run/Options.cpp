@@ -2,6 +2,7 @@
 #include "tools/cleave-run/Options.h"
 
 #include "tools/commandline/CommandLine.h"
+#include "tools/commandline/TrainFile.h"
 
 namespace cleave::run {
 namespace {
@@ -272,8 +273,10 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   describeVerbosity("print errors only",
                     "also print the plan, every rank, communicators, files, memory by kind and "
                     "every save");
+  addTrainFile(app, "run");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return code;
+  options.trainFile = trainFileSection(app, "run");
   options.quiet = verbosity() == Verbosity::Quiet;
   options.verbose = verbosity() == Verbosity::Verbose;
   options.shuffles = app.count("--shuffle") > 0;

@@ -63,6 +63,7 @@ struct Options {
   int maxRestarts = 0;            // after lost ranks
   std::vector<std::string> plans; // paths of plans for other numbers of ranks
   std::string flightRecord;       // path; empty: the default
+  std::string trainFile;          // these options as the section [run] of a train.toml
   // Set for a restart: its number, from 1, and why ranks were lost.
   int restart = 0;
   std::string restartReason;

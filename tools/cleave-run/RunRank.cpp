@@ -1,6 +1,7 @@
 // See RunRank.h.
 #include "tools/cleave-run/RunRank.h"
 
+#include "runtime/base/FileWriter.h"
 #include "runtime/base/Units.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "runtime/checkpoint/Resume.h"
@@ -185,6 +186,9 @@ private:
     if (isFirst())
       CLEAVE_TRY(checkModel(/*compareHash=*/true));
     CLEAVE_TRY(saver_.open(environment_.rank, checkpoint_.get()));
+    if (isFirst() && !options_.save.empty())
+      CLEAVE_TRY(
+          writeFile(options_.save + "/train.toml", plan_.compile_options() + options_.trainFile));
     saver_.add(kOriginKey, concat(origin_));
     saver_.add(checkpoint::kOptimizerKey, rates_.optimizer());
     saver_.add(checkpoint::kScheduleKey, rates_.schedule());

@@ -112,11 +112,14 @@ void describeVerbosity(const std::string &quiet, const std::string &verbose) {
 static void addVerbosity(CLI::App &app) {
   auto choose = [](Verbosity chosen) { return [chosen](int64_t) { chosenVerbosity = chosen; }; };
   CLI::Option *verbose =
-      app.add_flag_function("-v,--verbose", choose(Verbosity::Verbose), verboseHelp);
+      app.add_flag_function("-v,--verbose", choose(Verbosity::Verbose), verboseHelp)
+          ->configurable(false);
   if (CLI::Option *quiet = app.get_option_no_throw("--quiet"))
     verbose->excludes(quiet);
   else
-    app.add_flag_function("-q,--quiet", choose(Verbosity::Quiet), quietHelp)->excludes(verbose);
+    app.add_flag_function("-q,--quiet", choose(Verbosity::Quiet), quietHelp)
+        ->excludes(verbose)
+        ->configurable(false);
 }
 
 // Adds the hidden option --describe, by which the build writes man pages and completions.

@@ -1,0 +1,28 @@
+// TrainFile: options of several tools in one file, train.toml, with a section for each:
+//
+//   [compile]
+//   model = "gpt.pt2"
+//   train = true
+//   loss = ["softmax-cross-entropy"]
+//   [run]
+//   steps = 200
+//
+// The keys are the long names of options, and those of positional arguments in small letters. The
+// format is TOML without dates, multi-line strings and nested tables.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+
+namespace cleave {
+
+// Adds --config FILE to a tool: options of the section of this name that the command line does not
+// give. Errors in the file end the tool as those of the command line do.
+void addTrainFile(CLI::App &app, const std::string &section);
+
+// The section with all options that were given, on the command line or by --config; after
+// readCommandLine.
+std::string trainFileSection(const CLI::App &app, const std::string &section);
+
+} // namespace cleave
