@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<std::string> kSections = {"compile", "run"};
 
-// A key with its values as on a command line; a value that is no list is one of them.
+// A key with its values as on a command line; a single value is a list of one.
 struct Entry {
   std::string section, key;
   std::vector<std::string> values;

@@ -18,7 +18,7 @@
 namespace cleave {
 
 // Adds --config FILE to a tool: options of the section of this name that the command line does not
-// give. Errors in the file end the tool as those of the command line do.
+// give. An error in the file ends the tool with one message and exit code 1.
 void addTrainFile(CLI::App &app, const std::string &section);
 
 // The section with all options that were given, on the command line or by --config; after
