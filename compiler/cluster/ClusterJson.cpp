@@ -2,6 +2,7 @@
 #include "compiler/cluster/Cluster.h"
 
 #include "runtime/base/Json.h"
+#include "runtime/base/Nearest.h"
 
 #include <nlohmann/json.hpp>
 
@@ -92,7 +93,8 @@ public:
   void refuseOthers() {
     for (const std::string &key : keys())
       if (!asked_.count(key))
-        fail(pathOf(key), "there is no such field");
+        fail(pathOf(key), "there is no such field",
+             suggestion(key, {asked_.begin(), asked_.end()}));
   }
 
   Status &status() { return status_; }

@@ -2,6 +2,7 @@
 #include "compiler/cluster/Presets.h"
 
 #include "compiler/cluster/Measure.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/base/RegularFile.h"
 
 #include <algorithm>
@@ -70,11 +71,8 @@ Result<Cluster> findCluster(const std::string &nameOrPath) {
   for (auto &[name, text] : presetTexts())
     if (name == nameOrPath)
       return fromJson(text);
-  std::string known;
-  for (const std::string &name : presetNames())
-    known += (known.empty() ? "" : ", ") + name;
-  return Status::userError("there is no cluster '", nameOrPath,
-                           "': found neither a file of that path nor one of ", known);
+  return Status::userError("there is no cluster and no file '", nameOrPath, "'",
+                           suggestion(nameOrPath, presetNames(), "a cluster file"));
 }
 
 } // namespace cleave::cluster

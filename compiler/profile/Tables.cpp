@@ -2,6 +2,7 @@
 #include "compiler/profile/Tables.h"
 
 #include "dialects/graph/Symbols.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 
@@ -121,10 +122,10 @@ Result<Profile> sorted(const Profile &profile, const std::string &key) {
   auto column = std::find_if(std::begin(kColumns), std::end(kColumns),
                              [&](const Column &column) { return key == column.key; });
   if (column == std::end(kColumns)) {
-    std::string known;
+    std::vector<std::string> known;
     for (const Column &other : kColumns)
-      known += (known.empty() ? "" : ", ") + std::string(other.key);
-    return Status::userError("found '", key, "', expected one of ", known);
+      known.push_back(other.key);
+    return Status::userError("there is no column '", key, "'", suggestion(key, known));
   }
   Polynomial::Binding binding;
   for (const std::string &symbol : symbolsOf(profile))

@@ -2,6 +2,7 @@
 #include "compiler/zoo/Zoo.h"
 
 #include "compiler/zoo/Architectures.h"
+#include "runtime/base/Nearest.h"
 
 #include <algorithm>
 
@@ -202,18 +203,18 @@ Result<onnx::Model> build(const std::string &name, const std::map<std::string, i
                           const std::map<std::string, int64_t> &symbols) {
   auto row = std::find_if(rows().begin(), rows().end(),
                           [&](const Architecture &row) { return name == row.name; });
-  std::string known;
+  std::vector<std::string> known;
   if (row == rows().end()) {
     for (const Architecture &other : rows())
-      known += (known.empty() ? "" : ", ") + std::string(other.name);
-    return Status::userError("found '", name, "', expected one of ", known);
+      known.push_back(other.name);
+    return Status::userError("there is no architecture '", name, "'", suggestion(name, known));
   }
   Sizes all = row->sizes;
   for (const auto &[size, value] : sizes) {
     if (!all.contains(size)) {
       for (const auto &[other, ignored] : all)
-        known += (known.empty() ? "--" : ", --") + other;
-      return Status::userError("found --", size, ", but ", name, " has only ", known);
+        known.push_back("--" + other);
+      return Status::userError("found --", size, ", but ", name, " has only ", oneOf(known));
     }
     all[size] = value;
   }

@@ -9,6 +9,7 @@
 #include "passes/driver/Variants.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/base/FileWriter.h"
+#include "runtime/base/Nearest.h"
 
 using namespace mlir;
 
@@ -21,7 +22,8 @@ Result<DeviceOption> parseDevice(const std::string &text) {
   if (colon != std::string::npos)
     option.target = text.substr(colon + 1);
   if ((!isCuda && option.kind != artifact::kCpu) || (!isCuda && colon != std::string::npos))
-    return Status::userError("found '", text, "', expected cpu, cuda or cuda:sm_90");
+    return Status::userError("there is no device '", text, "'",
+                             suggestion(text, {artifact::kCpu, artifact::kCuda}, "cuda:sm_90"));
   if (colon != std::string::npos)
     CLEAVE_TRY(codegen::gpuTargetFor(option.target).status());
   return option;

@@ -40,6 +40,7 @@
 #include "passes/train/Train.h"
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/Verify.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/base/Units.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -475,13 +476,13 @@ static const Phase kPhases[] = {
 ArrayRef<Phase> phases() { return kPhases; }
 
 Result<size_t> findPhase(const std::string &name) {
-  std::string known;
+  std::vector<std::string> known;
   for (auto [i, phase] : llvm::enumerate(kPhases)) {
     if (name == phase.name)
       return i;
-    known += std::string(i ? ", " : "") + phase.name;
+    known.push_back(phase.name);
   }
-  return Status::userError("found phase '", name, "', expected one of ", known);
+  return Status::userError("there is no phase '", name, "'", suggestion(name, known));
 }
 
 } // namespace cleave::driver

@@ -2,6 +2,7 @@
 #include "passes/precision/Policy.h"
 
 #include "runtime/base/Json.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/base/RegularFile.h"
 
 #include <algorithm>
@@ -72,7 +73,8 @@ Result<Policy> parsePolicy(const std::string &text) {
   if (std::optional<Policy> policy = policyNamed(text))
     return *policy;
   if (std::error_code error; !std::filesystem::exists(text, error))
-    return Status::userError("found '", text, "', expected f32, tf32, bf16, f16 or a JSON file");
+    return Status::userError("there is no type '", text, "'",
+                             suggestion(text, {"f32", "tf32", "bf16", "f16"}, "a JSON file"));
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   return policyFromJson(content).withContext(text);
 }

@@ -5,6 +5,7 @@
 #include "compiler/frontend/emit/Loss.h"
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
+#include "runtime/base/Nearest.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -39,15 +40,15 @@ static Value findOutput(func::FuncOp step, std::string &name) {
     name = resultName(step, *output).str();
     return step.getBody().front().getTerminator()->getOperand(*output);
   }
-  std::string known;
+  std::vector<std::string> known;
   for (unsigned output : outputsOf(step))
-    known += (known.empty() ? "" : ", ") + resultName(step, output).str();
+    known.push_back(resultName(step, output).str());
   if (name.empty())
-    emitError(step.getLoc()) << "the loss names no output, but the model has several: " << known
-                             << "; choose one: KIND:OUTPUT";
+    emitError(step.getLoc()) << "the loss names no output, but the model has several: "
+                             << llvm::join(known, ", ") << "; choose one: KIND:OUTPUT";
   else
     emitError(step.getLoc()) << "the loss names the output `" << name
-                             << "`, but the model's outputs are: " << known;
+                             << "`, which the model does not have" << suggestion(name, known);
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include "passes/train/OptionText.h"
 #include "runtime/base/MappedFile.h"
+#include "runtime/base/Nearest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -99,8 +100,8 @@ Result<double> readIn(const std::string &value, const std::string &where, double
 Status setOption(LossOption &loss, const std::string &key, const std::string &value) {
   const KindFacts &facts = factsOf(loss.kind);
   if (std::find(facts.options.begin(), facts.options.end(), key) == facts.options.end())
-    return Status::userError("the loss ", facts.name, " has no option `", key, "`: expected ",
-                             oneOf(facts.options));
+    return Status::userError("the loss ", facts.name, " has no option `", key, "`",
+                             suggestion(key, facts.options));
   std::string where = concat("`", key, "` of the loss ", facts.name);
   constexpr double kAny = INFINITY;
   if (key == "reduction") {
@@ -145,7 +146,7 @@ Result<LossOption> parseLoss(const std::string &text) {
       loss.kind = facts.kind, isKnown = true;
   }
   if (!isKnown)
-    return Status::userError("unknown loss `", name, "`: expected ", oneOf(known));
+    return Status::userError("unknown loss `", name, "`", suggestion(name, known));
   std::vector<std::string> names, parts;
   if (colon != std::string::npos)
     parts = split(text.substr(colon + 1), ',');

@@ -1,6 +1,7 @@
 // The text forms of optimizers and of groups of parameters.
 #include "passes/train/OptionText.h"
 #include "passes/train/TrainOptions.h"
+#include "runtime/base/Nearest.h"
 
 #include <cmath>
 
@@ -41,8 +42,8 @@ Status setValue(Hyperparameters &values, const Optimizer &optimizer, const std::
     values[key] = *value;
     return Status::ok();
   }
-  return Status::userError("the optimizer ", optimizer.name, " has no `", key, "`: expected ",
-                           oneOf(known));
+  return Status::userError("the optimizer ", optimizer.name, " has no `", key, "`",
+                           suggestion(key, known));
 }
 
 // `KEY=VALUE,…`
@@ -88,7 +89,7 @@ Result<OptimizerOption> parseOptimizer(const std::string &text) {
     std::vector<std::string> known = {"momentum"};
     for (const Optimizer &one : optimizers())
       known.push_back(one.name);
-    return Status::userError("unknown optimizer `", name, "`: expected ", oneOf(known));
+    return Status::userError("unknown optimizer `", name, "`", suggestion(name, known));
   }
   OptimizerOption option{optimizer->name, {}};
   for (const Hyperparameter &one : optimizer->hyperparameters)

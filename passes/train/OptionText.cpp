@@ -14,13 +14,6 @@ std::vector<std::string> split(const std::string &text, char separator) {
   return parts;
 }
 
-std::string oneOf(const std::vector<std::string> &names) {
-  std::string text;
-  for (size_t i = 0; i < names.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
-  return text;
-}
-
 std::optional<double> readNumber(const std::string &text) {
   char *end = nullptr;
   double value = std::strtod(text.c_str(), &end);

@@ -10,9 +10,6 @@ namespace cleave::train {
 // The parts of `text` between separators; one empty part for an empty text.
 std::vector<std::string> split(const std::string &text, char separator);
 
-// `a, b or c`
-std::string oneOf(const std::vector<std::string> &names);
-
 // The number that the whole text spells, if any.
 std::optional<double> readNumber(const std::string &text);
 

@@ -5,6 +5,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StopGradient.h"
 #include "runtime/base/Glob.h"
+#include "runtime/base/Nearest.h"
 
 using namespace mlir;
 using namespace cleave::graph;
@@ -31,16 +32,18 @@ static bool matchesAny(func::FuncOp step, unsigned argument,
 static LogicalResult checkPatterns(func::FuncOp step, const std::vector<std::string> &patterns,
                                    StringRef option) {
   for (const std::string &pattern : patterns) {
-    bool isUsed = false, hasAny = false;
+    bool isUsed = false;
+    std::vector<std::string> names;
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
-      bool isParameter = argRole(step, i) == Role::Parameter;
-      hasAny |= isParameter;
-      isUsed |= isParameter && matches(step, i, pattern);
+      if (argRole(step, i) != Role::Parameter)
+        continue;
+      names.push_back(argName(step, i).str());
+      isUsed |= matches(step, i, pattern);
     }
     if (!isUsed)
       return emitError(step.getLoc())
              << option << " `" << pattern << "` matches no parameter of the model"
-             << (hasAny ? "" : ", which has none");
+             << (names.empty() ? ", which has none" : suggestionAmongMany(pattern, names));
   }
   return success();
 }

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
-#include <map>
 
 namespace cleave {
 
@@ -75,18 +74,31 @@ std::string percentText(double fraction) {
   return text;
 }
 
-Result<uint64_t> parseBytes(const std::string &text) {
-  static const std::map<std::string, double> units = {
-      {"", 1},      {"B", 1},        {"KB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-      {"TB", 1e12}, {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"TiB", 0x1p40}};
+// The number of bytes in a unit, given in lower case; none if it is not a unit.
+static std::optional<double> bytesIn(std::string unit) {
+  static const std::string prefixes = "kmgtp";
+  if (unit.empty() || unit == "b")
+    return 1;
+  const size_t power = prefixes.find(unit[0]);
+  unit.erase(0, 1);
+  if (power == std::string::npos || (!unit.empty() && unit != "b" && unit != "ib"))
+    return std::nullopt;
+  return std::pow(unit == "b" ? 1000 : 1024, double(power + 1));
+}
+
+Result<uint64_t> parseBytes(const std::string &text, uint64_t least) {
   char *end = nullptr;
-  double number = std::strtod(text.c_str(), &end);
-  while (*end == ' ')
-    ++end;
-  auto unit = units.find(end);
-  double bytes = unit == units.end() ? -1 : number * unit->second;
+  const double number = std::strtod(text.c_str(), &end);
+  std::string unit;
+  for (const char *c = end; *c; ++c)
+    if (*c != ' ')
+      unit += static_cast<char>(std::tolower(static_cast<unsigned char>(*c)));
+  const double bytes = number * bytesIn(unit).value_or(-1);
   if (end == text.c_str() || !(bytes >= 0) || bytes >= 0x1p63)
     return Status::userError("found '", text, "', expected an amount such as 2GiB, 800MB or 4096");
+  if (bytes < static_cast<double>(least))
+    return Status::userError("found '", text, "', which is ", bytesText(uint64_t(bytes)),
+                             ", expected at least ", bytesText(least), ", such as 2GiB or 800MB");
   return static_cast<uint64_t>(bytes);
 }
 

@@ -13,9 +13,13 @@ namespace cleave {
 // `0 B`, `512 B`, `1.50 KiB`, … in powers of 1024.
 std::string bytesText(uint64_t bytes);
 
-// The inverse, for options: `2GiB`, `1.5 MiB`, `800MB` (powers of 1000), `4096`. A user error
-// otherwise.
-Result<uint64_t> parseBytes(const std::string &text);
+// The inverse, for options, with the units of GNU's tools: K, M, G, T and KiB, MiB, … are powers of
+// 1024; KB, MB, … are powers of 1000; without a unit the number is in bytes. Upper and lower case
+// mean the same. A user error for other text and for less than `least` bytes.
+//
+// A budget below kLeastBudget is taken for a number whose unit was forgotten.
+inline constexpr uint64_t kLeastBudget = 1024;
+Result<uint64_t> parseBytes(const std::string &text, uint64_t least = 0);
 
 // `850 ns`, `12.3 us`, `4.00 ms`, `1.50 s`, `2 min 05 s`; negative times begin with `-`.
 std::string secondsText(double seconds);

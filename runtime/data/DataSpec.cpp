@@ -1,6 +1,7 @@
 // See DataSpec.h.
 #include "runtime/data/DataSpec.h"
 
+#include "runtime/base/Nearest.h"
 #include "runtime/data/Sources.h"
 
 #include <filesystem>
@@ -76,13 +77,15 @@ Result<DataSpec> readSpec(const std::string &text, const std::vector<InputDescri
   std::string path = text;
   if (size_t equals = text.find('='); equals != std::string::npos) {
     std::string name = text.substr(0, equals);
-    for (const InputDescription &input : inputs)
+    std::vector<std::string> names;
+    for (const InputDescription &input : inputs) {
+      names.push_back(input.name);
       if (input.name == name)
         spec.input = &input;
+    }
     if (!spec.input && !exists(text))
-      return Status::userError("found --data ", text, ", but the model has no input `", name,
-                               "`; its inputs are ",
-                               listNames(inputs, [](auto &input) { return input.name; }));
+      return Status::userError("found --data ", text, ", but the model has no input `", name, "`",
+                               suggestion(name, names));
     if (spec.input)
       path = text.substr(equals + 1);
   }

@@ -139,15 +139,6 @@ const Kind *findKind(const std::string &name) {
   return nullptr;
 }
 
-// `a, b or c`
-template <typename List, typename Name> std::string oneOf(const List &list, Name name) {
-  std::string text;
-  size_t left = list.size();
-  for (const auto &one : list)
-    text += (text.empty() ? "" : left == 1 ? " or " : ", ") + std::string(name(one)), --left;
-  return text;
-}
-
 // The unit behind a number of steps is `%`, `epoch` or `epochs`.
 bool isShare(const std::string &unit) { return unit == "%"; }
 bool isEpochs(const std::string &unit) { return unit == "epoch" || unit == "epochs"; }
@@ -189,23 +180,19 @@ std::string expected(const Option &option) {
   case Type::Flag:
     return "true or false";
   case Type::Word:
-    return oneOf(option.words, [](const std::string &word) { return word; });
+    return oneOf(option.words);
   }
   return {};
 }
 
-// Of a name that is no file either. A name with a small mistake is told the right one.
+// Of a name that is not a file either.
 Status unknownKind(const std::string &name) {
   std::vector<std::string> names;
   for (const Kind &kind : kinds())
     if (kind.rate)
       names.push_back(kind.name);
-  const std::string nearest = nearestNames(name, names, 1).front();
-  if (!name.empty() && (editDistance(name, nearest) <= 2 || nearest.starts_with(name)))
-    return Status::userError("unknown schedule `", name, "`; did you mean `", nearest, "`?");
-  return Status::userError("unknown schedule `", name, "`, and no file has this name: expected ",
-                           oneOf(names, [](const std::string &kind) { return kind; }),
-                           ", or a file with learning rates");
+  return Status::userError("there is no schedule and no file `", name, "`",
+                           suggestion(name, names, "a file of learning rates"));
 }
 
 } // namespace
@@ -215,7 +202,9 @@ Status LrSchedule::set(const std::string &setting) {
   std::string key = setting.substr(0, equals);
   std::string text = equals == std::string::npos ? "" : setting.substr(equals + 1);
   const std::vector<Option> &options = findKind(kind_)->options;
+  std::vector<std::string> names;
   for (const Option &option : options) {
+    names.push_back(option.name);
     if (option.name != key)
       continue;
     std::string number = text, unit = takeUnit(option, number);
@@ -229,8 +218,7 @@ Status LrSchedule::set(const std::string &setting) {
       settings_[key] = {*value, isEpochs(unit) ? Unit::Epochs : Unit::None};
     return Status::ok();
   }
-  return Status::userError("the schedule ", kind_, " has no `", key, "`: expected ",
-                           oneOf(options, [](const Option &option) { return option.name; }));
+  return Status::userError("the schedule ", kind_, " has no `", key, "`", suggestion(key, names));
 }
 
 Result<LrSchedule> LrSchedule::parse(const std::string &text) {

@@ -202,7 +202,7 @@ class Mistakes(fixture.InFolder):
             ([*train, *batch, "--ranks", 2, "--pin", "zero9"], ["zero9", "zero3"]),
             ([*train, *batch, "--freeze", "fc9.*"], ["fc9.*"]),
             ([*train, *batch, "--memory", "2 lots"], ["2 lots"]),
-            ([*train, *batch, "--memory", "0"], ["--memory", "'0'", "above 0"]),
+            ([*train, *batch, "--memory", "0"], ["--memory", "'0'", "at least 1.00 KiB"]),
             ([*train, *batch, "--memory", ""], ["--memory", "expected an amount"]),
             ([*train, *batch, "--clip-norm", "0"], ["--clip-norm", "above 0"]),
         ]

@@ -82,7 +82,7 @@ int main(int argc, char **argv) {
       ->check(positive())
       ->capture_default_str();
   app.add_option("--device", options.device, "what to measure: cpu, or cuda")
-      ->check(CLI::IsMember({"cpu", "cuda"}))
+      ->check(isOneOf({"cpu", "cuda"}))
       ->capture_default_str();
   app.add_option(
          "--gpus", options.gpus,

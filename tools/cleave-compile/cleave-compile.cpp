@@ -179,10 +179,8 @@ static Status check(const Typed &typed, CompileOptions &options) {
   CLEAVE_TRY(tools::checkModelOptions(typed.model, options));
   options.leastMemory = typed.memory == "least";
   if (typed.memory && !options.leastMemory) {
-    CLEAVE_TRY_ASSIGN(const uint64_t bytes, parseBytes(*typed.memory).withContext("--memory"));
-    if (bytes == 0)
-      return Status::userError("--memory: found '", *typed.memory,
-                               "', expected an amount above 0, or least");
+    CLEAVE_TRY_ASSIGN(const uint64_t bytes,
+                      parseBytes(*typed.memory, kLeastBudget).withContext("--memory"));
     options.memory = static_cast<int64_t>(bytes);
   }
   CLEAVE_TRY(readBytes("--host-memory", typed.hostMemory, options.hostMemory));

@@ -114,11 +114,8 @@ static std::set<std::string> allNames(const plan::Plan &plan) {
 
 static Status unknownName(const plan::Plan &plan, const std::string &name) {
   const std::set<std::string> names = allNames(plan);
-  std::string nearest;
-  for (const std::string &other : nearestNames(name, {names.begin(), names.end()}, 5))
-    nearest += (nearest.empty() ? "" : ", ") + other;
   return Status::userError("the plan has no parameter, op or value named ", name,
-                           nearest.empty() ? "" : "; similar names are ", nearest);
+                           suggestionAmongMany(name, {names.begin(), names.end()}));
 }
 
 // The name that the plan uses for a parameter, which may have several in the user's model.

@@ -157,7 +157,8 @@ static Status writeSafetensors(const Options &options,
   checkpoint::ExportOptions to{.path = options.output, .names = {}, .mostBytes = 0};
   CLEAVE_TRY_ASSIGN(to.names, namesInFile(options, sources));
   if (!options.mostBytes.empty()) {
-    CLEAVE_TRY_ASSIGN(to.mostBytes, parseBytes(options.mostBytes).withContext("--max-shard-size"));
+    CLEAVE_TRY_ASSIGN(to.mostBytes,
+                      parseBytes(options.mostBytes, kLeastBudget).withContext("--max-shard-size"));
   }
   CLEAVE_TRY_ASSIGN(auto written, checkpoint::exportSafetensors(checkpoint, to));
   if (verbosity() == Verbosity::Quiet)

@@ -25,14 +25,14 @@ struct ViewOptions {
 
 static void addViewOptions(CLI::App &app, ViewOptions &view) {
   app.add_option("--by", view.by, "one line per operator, module or kind")
-      ->check(CLI::IsMember({"operator", "module", "kind"}))
+      ->check(isOneOf({"operator", "module", "kind"}))
       ->capture_default_str();
   app.add_option("--depth", view.depth, "levels of module names to keep; 0: all")
       ->check(nonNegative());
   app.add_option("--sort", view.sort, "sort by this column of the JSON form, largest first");
   app.add_option("--top", view.top, "number of lines to print; 0: all");
   app.add_option("--format", view.format, "text, json or csv")
-      ->check(CLI::IsMember({"text", "json", "csv"}))
+      ->check(isOneOf({"text", "json", "csv"}))
       ->capture_default_str();
   app.add_option("-o,--output", view.output, "output file; default: standard output")
       ->type_name("FILE");

@@ -2,6 +2,7 @@
 #include "tools/cleave-run/Evaluator.h"
 
 #include "runtime/artifact/Programs.h"
+#include "runtime/base/Nearest.h"
 
 #include <algorithm>
 #include <cmath>
@@ -104,13 +105,14 @@ Status Evaluator::open(const plan::Plan &plan, const Options &options,
 Status Evaluator::checkBest(const std::string &metric) const {
   if (metric.empty())
     return Status::ok();
-  std::string known;
+  std::vector<std::string> known;
   for (const auto &[name, number] : numbersOf(metrics_)) {
     if (name == metric)
       return Status::ok();
-    known += (known.empty() ? "" : ", ") + name;
+    known.push_back(name);
   }
-  return Status::userError("--keep-best: found '", metric, "', expected one of ", known);
+  return Status::userError("--keep-best: there is no metric '", metric, "'",
+                           suggestion(metric, known));
 }
 
 Status Evaluator::countBatches(const Options &options) {

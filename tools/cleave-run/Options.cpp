@@ -74,7 +74,7 @@ void addDataOptions(CLI::App &app, Options &options) {
              "samples at the end of an epoch that do not fill a step: leave them out (drop), add "
              "samples with ignored labels (pad), or go on with the next epoch (wrap); default: "
              "wrap")
-          ->check(CLI::IsMember({"drop", "pad", "wrap"}));
+          ->check(isOneOf({"drop", "pad", "wrap"}));
   CLI::Option *shuffle = app.add_option("--shuffle", options.shuffleSeed,
                                         "shuffle the samples with SEED (default: --seed)")
                              ->expected(0, 1)
@@ -183,7 +183,7 @@ void addFileOptions(CLI::App &app, Options &options) {
          },
          "after a loss or gradient norm that is not finite: end the run without saving (stop), "
          "undo the update (skip), or go on (continue); default: stop")
-      ->check(CLI::IsMember({"stop", "skip", "continue"}));
+      ->check(isOneOf({"stop", "skip", "continue"}));
   app.add_option("--log", options.log,
                  "one JSON line per step, and one per rank at the end; with --resume appended")
       ->type_name("FILE.jsonl");

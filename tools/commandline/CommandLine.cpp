@@ -1,8 +1,10 @@
 #include "tools/commandline/CommandLine.h"
 
+#include "runtime/base/Nearest.h"
 #include "runtime/base/Terminal.h"
 #include "tools/commandline/Describe.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdio>
@@ -42,6 +44,15 @@ CLI::Validator positive() {
 CLI::Validator nonNegative() {
   return numberThat([](double value) { return value >= 0; }, "a number of at least 0",
                     "NONNEGATIVE");
+}
+
+CLI::Validator isOneOf(const std::vector<std::string> &words) {
+  return CLI::Validator(
+      [=](std::string &text) {
+        const bool isKnown = std::find(words.begin(), words.end(), text) != words.end();
+        return isKnown ? std::string() : concat("found '", text, "'", suggestion(text, words));
+      },
+      CLI::detail::generate_set(words));
 }
 
 bool wantsChecks() {
@@ -132,8 +143,36 @@ static void addDescriptions(CLI::App &app) {
     throw CLI::CallForVersion(text.substr(0, text.size() - 1), 0);
   };
   app.add_option_function<std::string>("--describe", print)
-      ->check(CLI::IsMember({"man", "bash", "zsh"}))
+      ->check(isOneOf({"man", "bash", "zsh"}))
       ->group("");
+}
+
+// The long options that may be meant by a name without dashes.
+static std::vector<std::string> similarOptions(const CLI::App &app, const std::string &name) {
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  std::vector<std::string> similar = similarNames(name, names);
+  for (std::string &one : similar)
+    one = "--" + one;
+  return similar;
+}
+
+// A user error if a word is not an option and no argument takes it. Words that look like options
+// come first: a value after a misspelt option is only a consequence.
+static Status refuseUnknown(const CLI::App &app) {
+  const std::vector<std::string> words = app.remaining();
+  if (words.empty())
+    return Status::ok();
+  auto found = std::ranges::find_if(words, [](auto &word) { return word.starts_with('-'); });
+  if (found == words.end())
+    return Status::userError("found '", words[0], "', which no option takes (see --help)");
+  const std::string word = found->substr(0, found->find('='));
+  const std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  const std::vector<std::string> similar = similarOptions(app, name);
+  return Status::userError("there is no option ", word,
+                           similar.empty() ? " (see --help)"
+                                           : concat("; did you mean ", oneOf(similar), "?"));
 }
 
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
@@ -142,14 +181,18 @@ std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
     addVerbosity(app);
   app.set_version_flag("--version", concat(app.get_name(), " ", version()));
   addDescriptions(app);
+  app.allow_extras();
+  Status status;
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &success) {
     return app.exit(success);
   } catch (const CLI::ParseError &error) {
-    return fail(app.get_name(), Status::userError(error.what(), " (see --help)"));
+    status = Status::userError(error.what(), " (see --help)");
   }
-  return std::nullopt;
+  if (Status unknown = refuseUnknown(app); !unknown)
+    status = unknown;
+  return status ? std::nullopt : std::optional(fail(app.get_name(), status));
 }
 
 } // namespace cleave

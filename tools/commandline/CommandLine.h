@@ -27,6 +27,7 @@ void describeVerbosity(const std::string &quiet, const std::string &verbose);
 
 // Reads the command line, with the options -q, -v and --version, which all tools have. Returns an
 // exit code if the tool must end: 0 after printing help or the version, 1 after printing an error.
+// An option that does not exist is the first error, with the option that was probably meant.
 // The name of `app` is the tool's name. From then on, memory that cannot be allocated ends the tool
 // with a message and exit code 1.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
@@ -37,6 +38,8 @@ std::string oneOf(const std::vector<std::string> &values);
 // Checks of option values: a number above 0, and one of at least 0.
 CLI::Validator positive();
 CLI::Validator nonNegative();
+// The check that a value is one of these words.
+CLI::Validator isOneOf(const std::vector<std::string> &words);
 
 // Read the environment variable CLEAVE_CHECK_KERNELS. wantsChecks: it is set, and neither 0 nor
 // `wait`, so that kernels and plans check every access. wantsWaits: it is `wait`, so that ranks

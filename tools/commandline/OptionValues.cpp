@@ -30,7 +30,7 @@ static void addAlternative(const std::string &text, OptionValues &values) {
 OptionValues valuesOf(const CLI::Option &option) {
   OptionValues values;
   const std::string type = option.get_type_name();
-  const size_t open = type.find('{'); // of the members of CLI::IsMember
+  const size_t open = type.find('{'); // of isOneOf()
   if (open != std::string::npos) {
     values.words = split(type.substr(open + 1, type.find('}') - open - 1), ',');
     return values;

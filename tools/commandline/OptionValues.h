@@ -18,7 +18,7 @@ struct OptionValues {
 // Reads the option's type, as the help shows it: alternatives joined by `|`. A capital letter
 // begins a placeholder: FILE, PLAN, MODEL and KEY for files, DIR for a folder, each with any ending
 // such as `.json`; others for free text. Other alternatives are words, which text in brackets may
-// follow: `auto|cpu|cuda[:N]`. So are the members of CLI::IsMember.
+// follow: `auto|cpu|cuda[:N]`. So are the words of isOneOf().
 OptionValues valuesOf(const CLI::Option &option);
 
 // Whether a word must follow the option.

@@ -54,7 +54,7 @@ void addStepOptions(CLI::App &app, CompileOptions &options) {
                  "batch statistics (train) or running statistics (frozen); default: train, without "
                  "--train as in the file")
       ->group("Training")
-      ->check(CLI::IsMember({"train", "frozen"}));
+      ->check(isOneOf({"train", "frozen"}));
 }
 
 void addModelOptions(CLI::App &app, CompileOptions &options, TypedModelOptions &typed) {

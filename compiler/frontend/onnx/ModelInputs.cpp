@@ -298,11 +298,8 @@ private:
         continue;
       if (frontend::isFixedAt(fixed_, symbol, size))
         continue;
-      std::string known;
-      for (const std::string &name : symbols_)
-        known += (known.empty() ? "" : ", ") + name;
-      fail("--set ", symbol, "=", size, ": the model has no symbol '", symbol, "'; it has ",
-           known.empty() ? frontend::kNoSymbols : known);
+      frontend::refuseSymbol(symbol, size, {symbols_.begin(), symbols_.end()},
+                             !batches_.empty() && !symbols_.contains(frontend::kBatch));
     }
     if (missing_.empty() || options_.keepSymbols)
       return;

@@ -83,18 +83,19 @@ void checkRange(const Program &program, const std::string &symbol, const std::st
 }
 
 // The names for the user, sorted.
-std::set<std::string> sorted(const std::map<std::string, std::string> &names) {
-  std::set<std::string> out;
+std::vector<std::string> sorted(const std::map<std::string, std::string> &names) {
+  std::vector<std::string> out;
   for (const auto &[symbol, name] : names)
-    out.insert(name);
+    out.push_back(name);
+  std::ranges::sort(out);
   return out;
 }
 
-std::string listed(const std::map<std::string, std::string> &names) {
-  std::string out;
-  for (const std::string &name : sorted(names))
-    out += (out.empty() ? "" : ", ") + name;
-  return out.empty() ? frontend::kNoSymbols : out;
+// Whether the first dim of an input has a size that --set batch=N gives.
+bool takesBatch(const Program &program) {
+  return std::ranges::any_of(inputDims(program), [](const InputDim &dim) {
+    return dim.isFirst && dim.size && !dim.size->isConstant();
+  });
 }
 
 [[noreturn]] void failOnMissing(const std::map<std::string, std::string> &names) {
@@ -167,8 +168,7 @@ Symbols::Symbols(const Program &program, const std::map<std::string, int64_t> &g
     if (found == names.end() && frontend::isFixedAt(fixedDims(program), name, size))
       continue;
     if (found == names.end())
-      fail("--set ", name, "=", size, ": the model has no symbol '", name, "'; it has ",
-           listed(names));
+      frontend::refuseSymbol(name, size, sorted(names), takesBatch(program));
     checkRange(program, found->first, name, size);
     values_[found->first] = size;
   }

@@ -2,19 +2,29 @@
 #include "compiler/frontend/step/OptionNames.h"
 
 #include "compiler/frontend/emit/Failure.h"
+#include "runtime/base/Nearest.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
 namespace cleave::frontend {
+
+void refuseSymbol(const std::string &name, int64_t size, std::vector<std::string> symbols,
+                  bool takesBatch) {
+  if (takesBatch)
+    symbols.insert(symbols.begin(), kBatch);
+  emit::fail("--set ", name, "=", size, ": the model has no symbol '", name, "'",
+             symbols.empty() ? "; it has none, since the export fixed all sizes: leave --set out, "
+                               "or export with dynamic_shapes"
+                             : suggestion(name, symbols));
+}
 
 void checkInputNames(const ImportOptions &options, const std::vector<std::string> &inputs,
                      bool haveElements) {
   auto check = [&](const std::string &option, const std::string &name) {
     std::string whole = haveElements ? name.substr(0, name.find('.')) : name;
     if (!llvm::is_contained(inputs, name) && !llvm::is_contained(inputs, whole))
-      emit::fail(option, ": the model has no input '", name, "'; it has ",
-                 inputs.empty() ? "none" : llvm::join(inputs, ", "));
+      emit::fail(option, ": the model has no input '", name, "'",
+                 inputs.empty() ? "; it has none" : suggestion(name, inputs));
   };
   for (const InputType &input : options.inputs)
     check("--input " + input.name, input.name);
@@ -42,7 +52,8 @@ bool isFixedAt(const FixedDims &fixed, const std::string &name, int64_t size) {
 void checkTieNames(const ImportOptions &options, const std::set<std::string> &parameters) {
   auto check = [&](const std::string &option, const std::string &name) {
     if (!parameters.contains(name))
-      emit::fail(option, ": the model has no parameter '", name, "'");
+      emit::fail(option, ": the model has no parameter '", name, "'",
+                 suggestionAmongMany(name, {parameters.begin(), parameters.end()}));
   };
   for (const auto &[from, to] : options.tie) {
     check("--tie " + from + "=" + to, from);

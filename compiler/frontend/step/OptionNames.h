@@ -9,9 +9,10 @@
 
 namespace cleave::frontend {
 
-// What messages about --set say of a model without symbols.
-inline constexpr const char *kNoSymbols =
-    "none, since the export fixed all sizes: leave --set out, or export with dynamic_shapes";
+// Fails for --set NAME=SIZE, of which the model has no symbol. `symbols`: those that it has.
+// `takesBatch`: --set batch=SIZE would give the first dims of inputs.
+[[noreturn]] void refuseSymbol(const std::string &name, int64_t size,
+                               std::vector<std::string> symbols, bool takesBatch);
 
 // Fails where --input or --value names none of `inputs` (the model's, in its order) and, if
 // `haveElements`, no element `x.0`, `x.1`, … of an input `x` either.

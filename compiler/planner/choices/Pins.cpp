@@ -2,6 +2,7 @@
 #include "compiler/planner/choices/Pins.h"
 
 #include "runtime/base/Glob.h"
+#include "runtime/base/Nearest.h"
 #include "runtime/base/RegularFile.h"
 
 #include "nlohmann/json.hpp"
@@ -88,11 +89,14 @@ Result<Pins> Pins::parse(const std::string &text) {
   if (isRecipe)
     return recipes;
   if (std::error_code error; !std::filesystem::exists(text, error))
-    return Status::userError("unknown pin ", text,
-                             ": expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, tp, sp, "
-                             "cp, several of them joined by +, full-recompute, "
-                             "selective-recompute, no-recompute, sharding-first, offload:states, "
-                             "offload:parameters, offload:activations or a JSON file");
+    return Status::userError(
+        "unknown pin ", text,
+        suggestion(text,
+                   {"dp", "zero1", "zero2", "zero3", "fsdp", "hsdp", "megatron", "tp", "sp", "cp",
+                    "several of them joined by +", "full-recompute", "selective-recompute",
+                    "no-recompute", "sharding-first", "offload:states", "offload:parameters",
+                    "offload:activations"},
+                   "a JSON file"));
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   CLEAVE_TRY_ASSIGN(Pins pins, fromJson(content).withContext(text));
   pins.name_ = text;

@@ -1,6 +1,7 @@
 #include "compiler/schedule/pipelines/Schedules.h"
 
 #include "compiler/schedule/pipelines/Check.h"
+#include "runtime/base/Nearest.h"
 
 namespace cleave::pipelines {
 namespace {
@@ -61,10 +62,11 @@ Result<Order> orderOf(std::string_view name, const Shape &shape) {
       CLEAVE_TRY(checkShape(schedule, shape).withContext(schedule.name));
       return schedule.order(shape).withContext(schedule.name);
     }
-  std::string known;
+  std::vector<std::string> known;
   for (const Schedule &schedule : kSchedules)
-    known += concat(known.empty() ? "" : ", ", schedule.name);
-  return Status::userError("found the schedule '", name, "'; expected one of ", known);
+    known.emplace_back(schedule.name);
+  return Status::userError("there is no schedule '", name, "'",
+                           suggestion(std::string(name), known));
 }
 
 } // namespace cleave::pipelines

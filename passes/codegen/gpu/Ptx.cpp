@@ -2,6 +2,7 @@
 #include "passes/codegen/gpu/Ptx.h"
 
 #include "runtime/artifact/Modules.h"
+#include "runtime/base/Nearest.h"
 
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -52,13 +53,13 @@ const std::vector<GpuTarget> &gpuTargets() {
 }
 
 Result<GpuTarget> gpuTargetOf(const std::string &name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const GpuTarget &target : gpuTargets()) {
     if (target.name == name)
       return target;
-    known += (known.empty() ? "" : ", ") + target.name;
+    known.push_back(target.name);
   }
-  return Status::userError("unknown GPU target '", name, "', expected one of ", known);
+  return Status::userError("unknown GPU target '", name, "'", suggestion(name, known));
 }
 
 Result<GpuTarget> gpuTargetFor(const std::string &capability) {

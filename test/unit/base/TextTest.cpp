@@ -87,11 +87,21 @@ TEST_CASE("styles take no columns") {
   CHECK(table.str(0, 80) == "mesh  time\n" + bold + "    1 s\n");
 }
 
-TEST_CASE("amounts of bytes are read with binary and decimal units, and other text is rejected") {
+TEST_CASE("amounts of bytes are read with the units of GNU's tools, and other text is rejected") {
   CHECK(*parseBytes("2GiB") == uint64_t(2) << 30);
   CHECK(*parseBytes("1.5 MiB") == 3 << 19);
   CHECK(*parseBytes("800MB") == 800'000'000);
   CHECK(*parseBytes("4096") == 4096);
-  for (const char *text : {"", "GiB", "-1", "2 pints", "2GiBs"})
+  CHECK(*parseBytes("10M") == 10 << 20);
+  CHECK(*parseBytes("10g") == uint64_t(10) << 30);
+  CHECK(*parseBytes("10 gb") == 10'000'000'000);
+  CHECK(*parseBytes("7 B") == 7);
+  for (const char *text : {"", "GiB", "-1", "2 pints", "2GiBs", "2i", "2x", "nan", "1e30"})
     CHECK(parseBytes(text).status().kind() == StatusKind::UserError);
+}
+
+TEST_CASE("an amount below the least one is rejected with both") {
+  CHECK(*parseBytes("1k", 1024) == 1024);
+  CHECK(parseBytes("10", 1024).status().message() ==
+        "found '10', which is 10 B, expected at least 1.00 KiB, such as 2GiB or 800MB");
 }

@@ -161,7 +161,7 @@ TEST_CASE("messages state what was found and what was expected") {
   CHECK(problem({{folder / "none.npz"}}, kInputs) ==
         "cannot read '" + (folder / "none.npz") + "': No such file or directory");
   CHECK(problem({{"q=" + path}}, kInputs) ==
-        "found --data q=" + path + ", but the model has no input `q`; its inputs are `x`, `y`");
+        "found --data q=" + path + ", but the model has no input `q`: expected x or y");
   std::vector<float> y(9);
   REQUIRE(writeNpz(folder / "y.npz", {{"y", DType::F32, {9}, y.data()}}));
   CHECK(problem({{"x=" + path, folder / "y.npz"}},

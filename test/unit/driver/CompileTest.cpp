@@ -65,10 +65,12 @@ TEST_CASE("options of phases that do not run are refused") {
 TEST_CASE("names of phases and devices are checked before anything is read") {
   CompileOptions options;
   options.stopAfter = "plan";
-  CHECK_THAT(refused(kStep, options), Contains("--stop-after: found phase 'plan'"));
+  CHECK_THAT(refused(kStep, options),
+             Contains("--stop-after: there is no phase 'plan'; did you mean planned?"));
   options.stopAfter.clear();
   options.startFrom = "plan";
-  CHECK_THAT(refused("not IR", options), Contains("--start-from: found phase 'plan'"));
+  CHECK_THAT(refused("not IR", options),
+             Contains("--start-from: there is no phase 'plan'; did you mean planned?"));
   options.startFrom.clear();
   options.device = "tpu";
   CHECK_THAT(refused("not IR", options), Contains("--device: found 'tpu'"));

@@ -19,8 +19,9 @@ TEST_CASE("a phase is found by its name, and the phases go from the file to the 
                                           "partitioned", "scheduled", "program", "artifact"});
 }
 
-TEST_CASE("an unknown phase is told the names of all") {
-  CHECK(findPhase("plan").status().message() ==
-        "found phase 'plan', expected one of import, forward, train, primitive, planned, "
-        "partitioned, scheduled, program, artifact");
+TEST_CASE("an unknown phase is refused with the names of all, or with the similar one") {
+  CHECK(findPhase("nowhere").status().message() ==
+        "there is no phase 'nowhere': expected import, forward, train, primitive, planned, "
+        "partitioned, scheduled, program or artifact");
+  CHECK(findPhase("plan").status().message() == "there is no phase 'plan'; did you mean planned?");
 }

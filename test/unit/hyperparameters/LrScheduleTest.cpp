@@ -84,13 +84,14 @@ TEST_CASE("the text of a schedule has all options") {
 }
 
 TEST_CASE("a schedule that cannot be read says what was expected") {
-  CHECK(refusal("cosin:warmup=1") == "unknown schedule `cosin`; did you mean `cosine`?");
+  CHECK(refusal("cosin:warmup=1") ==
+        "there is no schedule and no file `cosin`; did you mean cosine?");
   CHECK(refusal("rates.txt") ==
-        "unknown schedule `rates.txt`, and no file has this name: expected "
-        "constant, linear, cosine, polynomial, step, one-cycle or wsd, or a "
-        "file with learning rates");
-  CHECK(refusal("cosine:warm=1") == "the schedule cosine has no `warm`: expected warmup, "
-                                    "warmup-start, steps, min, min-ratio or cycles");
+        "there is no schedule and no file `rates.txt`: expected constant, linear, cosine, "
+        "polynomial, step, one-cycle, wsd or a file of learning rates");
+  CHECK(refusal("cosine:warm=1") == "the schedule cosine has no `warm`; did you mean warmup?");
+  CHECK(refusal("cosine:power=1") == "the schedule cosine has no `power`: expected warmup, "
+                                     "warmup-start, steps, min, min-ratio or cycles");
   CHECK(
       refusal("cosine:warmup=1.5") ==
       "`warmup` of the schedule cosine must be a number of steps, or of epochs such as 3epochs, or "

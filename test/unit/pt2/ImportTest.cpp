@@ -23,7 +23,8 @@ TEST_CASE("symbols are set by the input's name or the file's, within their range
   CHECK(archive.problem({{"x.0", 65}}) ==
         "--set x.0=65: the model was exported for sizes from 2 to 64; give one of these, or export "
         "it with other dynamic_shapes");
-  CHECK(archive.problem({{"seq", 4}}) == "--set seq=4: the model has no symbol 'seq'; it has x.0");
+  CHECK(archive.problem({{"seq", 4}}) ==
+        "--set seq=4: the model has no symbol 'seq': expected batch or x.0");
   CHECK(archive.problem({{"x.0", 0}}) == "--set x.0=0: expected a size of at least 1");
 }
 
@@ -43,7 +44,7 @@ TEST_CASE("an input with a value is a constant, whose open dim follows from it")
   CHECK_THAT(archive.problem({{"x.0", 3}}, {{"x", {1, 2, 3, 4}}}),
              Catch::Contains("has 4 elements, but the input is"));
   CHECK(archive.problem({{"x.0", 2}}, {{"y", {1}}}) ==
-        "--value y=…: the model has no input 'y'; it has x");
+        "--value y=…: the model has no input 'y': expected x");
 }
 
 TEST_CASE("all unsupported operators are listed") {

@@ -24,14 +24,14 @@ TEST_CASE("options for unknown inputs are refused with the inputs of the model")
     return failureOf([&] { checkInputNames(options, inputs, haveElements); });
   };
   CHECK(check({"x", "y"}, false) == "");
-  CHECK(check({"y", "z"}, false) == "--value x=…: the model has no input 'x'; it has y, z");
+  CHECK(check({"y", "z"}, false) == "--value x=…: the model has no input 'x': expected y or z");
   CHECK(check({}, false) == "--value x=…: the model has no input 'x'; it has none");
   options.values = {{"x.0", {1}}};
   CHECK(check({"x"}, true) == "");
-  CHECK(check({"x"}, false) == "--value x.0=…: the model has no input 'x.0'; it has x");
+  CHECK(check({"x"}, false) == "--value x.0=…: the model has no input 'x.0': expected x");
   options.values.clear();
   options.strings = {{"words", {"red"}}};
-  CHECK(check({"x"}, false) == "--value words=…: the model has no input 'words'; it has x");
+  CHECK(check({"x"}, false) == "--value words=…: the model has no input 'words': expected x");
 }
 
 TEST_CASE("ties of unknown parameters are refused") {
@@ -41,10 +41,10 @@ TEST_CASE("ties of unknown parameters are refused") {
     return failureOf([&] { checkTieNames(options, parameters); });
   };
   CHECK(check({"a", "b"}) == "");
-  CHECK(check({"a"}) == "--tie a=b: the model has no parameter 'b'");
+  CHECK(check({"a"}) == "--tie a=b: the model has no parameter 'b'; it has a");
   options.tie.clear();
   options.untie = {"c"};
-  CHECK(check({"a"}) == "--untie c: the model has no parameter 'c'");
+  CHECK(check({"a"}) == "--untie c: the model has no parameter 'c'; it has a");
 }
 
 } // namespace

@@ -248,7 +248,7 @@ TEST_CASE("inputs need types, which --input and --set give") {
   file.lines = "    return torch.neg(x)\n";
   has(complaint(file, {}), "--input x=float32");
   has(complaint(file, {"x=float32[batch]"}), "--set batch=8");
-  has(complaint(file, {"y=float32[4]"}), "the model has no input 'y'; it has x");
+  has(complaint(file, {"y=float32[4]"}), "the model has no input 'y': expected x");
   frontend::ImportOptions options;
   options.symbols["batch"] = 6;
   CHECK(import(file.path, {"x=float32[batch,2]"}, options).status.isOk());
@@ -272,7 +272,7 @@ TEST_CASE("an input with a value is a constant of its type") {
   has(import(file.path, {}, options).status.message(), "give --input x=int64[4]");
   options.values["y"] = {1};
   has(import(file.path, {"x=float32[4]"}, options).status.message(),
-      "the model has no input 'y'; it has x");
+      "the model has no input 'y': expected x");
 }
 
 TEST_CASE("programs that run without end or exhaust memory are refused") {

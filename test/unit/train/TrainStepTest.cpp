@@ -314,7 +314,7 @@ static std::string refusal(const std::string &program, const train::TrainOptions
 
 TEST_CASE("mistakes are told with what there is") {
   CHECK(refusal(linear(2), options("mse:out")) ==
-        "the loss names the output `out`, but the model's outputs are: logits\n");
+        "the loss names the output `out`, which the model does not have: expected logits\n");
   CHECK(refusal(linear(2), options("mse:logits,x")) ==
         "the label `x` would be a new input of type 'tensor<2x3xf64>', but that name is taken; "
         "choose another one: KIND:OUTPUT,LABEL\n"
@@ -323,7 +323,7 @@ TEST_CASE("mistakes are told with what there is") {
         "the loss output:logits needs a single number, but that output is 'tensor<2x3xf64>'\n"
         "the output is computed here\n");
   CHECK(refusal(linear(2), options("mse:1")) ==
-        "the loss names the output `1`, but the model's outputs are: logits\n");
+        "the loss names the output `1`, which the model does not have: expected logits\n");
   CHECK(refusal(linear(2), options("nll:logits,class-dim=2")) ==
         "nll needs an output with a batch and classes as its dim 2, but `logits` is "
         "'tensor<2x3xf64>'\nthe output is computed here\n");
@@ -343,11 +343,13 @@ TEST_CASE("mistakes are told with what there is") {
         "KIND:OUTPUT\n");
   train::TrainOptions chosen = options();
   chosen.freeze = {"conv*"};
-  CHECK(refusal(linear(2), chosen) == "--freeze `conv*` matches no parameter of the model\n");
+  CHECK(refusal(linear(2), chosen) == "--freeze `conv*` matches no parameter of the model; it has "
+                                      "mask, fc.bias, fc.weight\n");
   chosen.freeze.clear();
   chosen.groups = {{"conv*", {}}};
   CHECK(refusal(linear(2), chosen) ==
-        "--optimizer-group `conv*` matches no parameter of the model\n");
+        "--optimizer-group `conv*` matches no parameter of the model; it has mask, fc.bias, "
+        "fc.weight\n");
   chosen.groups.clear();
   chosen.freeze = {"*"};
   CHECK(refusal(linear(2), chosen) ==

@@ -3,6 +3,7 @@
 #include "compiler/frontend/onnx/file/Failure.h"
 #include "compiler/frontend/onnx/parameters/Metadata.h"
 #include "compiler/frontend/onnx/parameters/Parameters.h"
+#include "runtime/base/Nearest.h"
 
 #include <algorithm>
 #include <set>
@@ -23,7 +24,11 @@ public:
     for (size_t i = 0; i < plan_.parameters.size(); ++i)
       if (plan_.parameters[i].name == name && plan_.parameters[i].kind == ParameterKind::Parameter)
         return i;
-    fail(option, ": the model has no parameter '", name, "'");
+    std::vector<std::string> known;
+    for (const auto &parameter : plan_.parameters)
+      if (parameter.kind == ParameterKind::Parameter)
+        known.push_back(parameter.name);
+    fail(option, ": the model has no parameter '", name, "'", suggestionAmongMany(name, known));
   }
 
   // Makes all uses of the parameter `from` read `to`; `from` is left without uses.

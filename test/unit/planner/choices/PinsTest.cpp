@@ -281,7 +281,9 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
 
 TEST_CASE("wrong pins are refused with the reason") {
   CHECK(Pins::parse("zero4").status().message() ==
-        "unknown pin zero4: expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, tp, sp, cp, "
+        "unknown pin zero4; did you mean zero1, zero2 or zero3?");
+  CHECK(Pins::parse("none").status().message() ==
+        "unknown pin none: expected dp, zero1, zero2, zero3, fsdp, hsdp, megatron, tp, sp, cp, "
         "several of them joined by +, full-recompute, selective-recompute, no-recompute, "
         "sharding-first, offload:states, offload:parameters, offload:activations or a JSON file");
   CHECK_THAT(Pins::fromJson("[]").status().message(), Catch::StartsWith("not a file of pins"));
