@@ -68,6 +68,11 @@ void Compilation::setModule(OwningOpRef<ModuleOp> module) {
   units.front().module = std::move(module);
 }
 
+void Compilation::tell(const std::string &result) const {
+  if (onResult)
+    onResult(result);
+}
+
 void Compilation::take(Compilation &&other) {
   units.clear(); // before their context ends
   options = std::move(other.options);

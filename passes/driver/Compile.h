@@ -9,6 +9,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -70,6 +71,11 @@ struct Compilation {
   std::vector<Remark> remarks;   // in the order in which they arose
   std::vector<PhaseTime> times;  // one entry per run of a phase
   std::vector<Variant> variants; // --what-if
+
+  // Called with each result of a long search (--pareto, least and auto), as a line without its end;
+  // empty: they are not shown.
+  std::function<void(const std::string &)> onResult;
+  void tell(const std::string &result) const;
 
   // The module of the step; null before `import`.
   mlir::ModuleOp module() const;

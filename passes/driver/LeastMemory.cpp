@@ -68,7 +68,8 @@ static int64_t nextAmount(int64_t enough, int64_t refused, std::optional<int64_t
 }
 
 Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster,
-                                planner::PlannerOptions options) {
+                                planner::PlannerOptions options,
+                                const std::function<void(const std::string &)> &tell) {
   Budgets budgets(module, cluster, options);
   CLEAVE_TRY_ASSIGN(Decided fastest, budgets.in(planner::Budget::unlimited()));
   int64_t enough = fastest.plan.arenaBytes, refused = 0;
@@ -80,6 +81,7 @@ Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster
     CLEAVE_TRY_ASSIGN(bool suffices, budgets.suffices(amount, isLast ? WhenTooLarge::Explain
                                                                      : WhenTooLarge::Search));
     (suffices ? enough : refused) = amount;
+    tell(concat("--memory ", amount, suffices ? ": a plan was found" : ": no plan found"));
     if (refused >= enough)
       refused = 0; // a smaller amount suffices all the same
     if (!suffices)
@@ -98,8 +100,11 @@ std::string refusalText(const planner::Plan &plan, int64_t needed, int64_t budge
                                            .needed = needed,
                                            .ranks = plan.mesh.ranks(),
                                            .pins = plan.pin});
-  for (size_t i = 0; i < std::min<size_t>(plan.atPeak.size(), 4); ++i)
-    text += (i ? ", " : "; largest at its peak: ") + plan.atPeak[i].name;
+  std::vector<std::string> names;
+  for (const auto &value : plan.atPeak)
+    names.push_back(value.name);
+  if (!names.empty())
+    text += "; largest at its peak: " + planner::groupedNames(names);
   if (plan.peakBytes <= budget)
     text += concat("; no more than ", bytesText(static_cast<uint64_t>(plan.peakBytes)),
                    " of it are in use at a time, but its buffers found no places in less");

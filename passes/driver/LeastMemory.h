@@ -7,6 +7,8 @@
 
 #include "passes/driver/DecideStep.h"
 
+#include <functional>
+
 namespace cleave::driver {
 
 // The plan in the least memory.
@@ -17,9 +19,11 @@ struct LeastMemory {
 };
 
 // Looks for the least memory by halves, in a limited number of plans, whatever the budget of
-// `options` is. Errors as of decideStep. `module` is what the phase `primitive` leaves.
+// `options` is, and tells the result of each. Errors as of decideStep. `module` is what the phase
+// `primitive` leaves.
 Result<LeastMemory> leastMemory(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                                planner::PlannerOptions options);
+                                planner::PlannerOptions options,
+                                const std::function<void(const std::string &)> &tell);
 
 // decideStep, where what a refusal says is needed suffices: decideStep finds a plan in it.
 Result<Decided> decideOrRefuse(mlir::ModuleOp module, const cluster::Cluster &cluster,

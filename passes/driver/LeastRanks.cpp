@@ -77,6 +77,7 @@ private:
 
   void tell(int64_t ranks, const std::string &outcome) {
     tried_ += concat(tried_.empty() ? "" : "; ", ranks, ": ", outcome);
+    variants_.tell(concat("--ranks ", ranks, ": ", outcome));
   }
 
   Variants &variants_;

@@ -166,6 +166,7 @@ private:
 
   void tell(int64_t count, const std::string &outcome) {
     tried_ += concat(tried_.empty() ? "" : "; ", count, ": ", outcome);
+    c_.tell(concat("--micro-batch ", count, ": ", outcome));
   }
 
   std::string remark() const {

@@ -22,7 +22,8 @@ std::vector<ParetoPoint> notDominated(std::vector<ParetoPoint> points) {
   return kept;
 }
 
-Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions options) {
+Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions options,
+                                              const OnPoint &onPoint) {
   constexpr int kMostPlans = 24;
   constexpr int64_t kLess = 7, kNear = 50;
   std::vector<ParetoPoint> points;
@@ -35,10 +36,16 @@ Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions
       const planner::Plan &plan = decided->plan;
       points.push_back({budget.isLimited() ? budget.bytes() : plan.arenaBytes, plan.arenaBytes,
                         plan.seconds, plan.boundSeconds, plan.mesh.str(), plan.repetitions.size()});
+      variants.tell(concat("--pareto: ", bytesText(static_cast<uint64_t>(plan.arenaBytes)), ": ",
+                           secondsText(plan.seconds), " per step"));
+      if (onPoint)
+        CLEAVE_TRY(onPoint(notDominated(points)));
     } else if (points.empty() || decided.status().kind() != StatusKind::Infeasible) {
       return decided.status();
     } else {
       tooSmall = budget.bytes();
+      variants.tell(
+          concat("--pareto: ", bytesText(static_cast<uint64_t>(tooSmall)), ": no plan found"));
     }
     const int64_t least = points.back().bytes;
     if (least - tooSmall <= least / kNear)

@@ -53,7 +53,9 @@ static Result<Decided> decide(Compilation &c) {
         .withContext("--solution");
   if (!c.options.leastMemory)
     return decideOrRefuse(c.module(), *c.cluster, std::move(options));
-  CLEAVE_TRY_ASSIGN(LeastMemory least, leastMemory(c.module(), *c.cluster, std::move(options)));
+  CLEAVE_TRY_ASSIGN(LeastMemory least,
+                    leastMemory(c.module(), *c.cluster, std::move(options),
+                                [&](const std::string &result) { c.tell(result); }));
   c.options.memory = least.bytes;
   c.remarks.push_back({"memory", least.remark});
   return std::move(least.decided);
@@ -67,15 +69,17 @@ static Result<Decided> decideOnLeastRanks(Compilation &c, Variants &variants) {
   return std::move(least.decided);
 }
 
+// Writes both files anew after each point: a search that is interrupted leaves what it has found.
 static Status writePareto(Compilation &c, Variants &variants) {
-  CLEAVE_TRY_ASSIGN(std::vector<ParetoPoint> points,
-                    paretoPoints(variants, c.options).withContext("--pareto"));
   CLEAVE_TRY_ASSIGN(planner::Budget budget, variants.budget(c.options));
-  CLEAVE_TRY(writeFile(c.options.pareto + ".csv", paretoCsv(points)));
   const std::string title =
       concat(c.options.model.substr(c.options.model.find_last_of('/') + 1), " on ", c.options.ranks,
              c.options.ranks == 1 ? " rank" : " ranks", " of ", c.options.cluster);
-  return writeFile(c.options.pareto + ".svg", paretoSvg(points, budget, title));
+  auto write = [&](const std::vector<ParetoPoint> &points) {
+    CLEAVE_TRY(writeFile(c.options.pareto + ".csv", paretoCsv(points)));
+    return writeFile(c.options.pareto + ".svg", paretoSvg(points, budget, title));
+  };
+  return paretoPoints(variants, c.options, write).status().withContext("--pareto");
 }
 
 Status runPlanPhase(Compilation &c) {

@@ -108,6 +108,7 @@ private:
     for (int64_t stages : series) {
       CLEAVE_TRY_ASSIGN(const Tried tried, tryStages(stages));
       tried_[stages] = tried.outcome;
+      c_.tell(concat("--stages ", stages, ": ", tried.outcome));
       if (!patience.isLeft(tried, bestSeconds_))
         break;
     }
@@ -148,20 +149,22 @@ private:
       next->cutoffSeconds = bestSeconds_;
       const Status status = compileTo(*next, "program");
       const bool isTooLarge = status.kind() == StatusKind::Infeasible;
-      schedules_ += concat("; ", schedule, ": ");
+      std::string outcome;
       if (next->beatenSeconds) {
-        schedules_ += "at least " + secondsText(*next->beatenSeconds);
+        outcome = "at least " + secondsText(*next->beatenSeconds);
       } else if (isTooLarge || status.kind() == StatusKind::UserError) {
-        schedules_ += isTooLarge ? "does not fit" : "not defined for these numbers";
+        outcome = isTooLarge ? "does not fit" : "not defined for these numbers";
       } else {
         CLEAVE_TRY(status);
         CLEAVE_TRY_ASSIGN(const double seconds, makespanOf(*next));
-        schedules_ += secondsText(seconds);
+        outcome = secondsText(seconds);
         if (seconds < bestSeconds_) {
           best_ = std::move(next);
           bestSeconds_ = seconds;
         }
       }
+      schedules_ += concat("; ", schedule, ": ", outcome);
+      c_.tell(concat("--schedule ", schedule, ": ", outcome));
     }
     return Status::ok();
   }

@@ -37,6 +37,9 @@ public:
   // Plans that are found within seconds; the cheapest answer to whether anything fits.
   Result<QuickPlan> quick(const CompileOptions &options);
 
+  // Shows a result of a search (Compilation::onResult).
+  void tell(const std::string &result) const { c_.tell(result); }
+
 private:
   Result<mlir::ModuleOp> moduleOf(const CompileOptions &options);
 

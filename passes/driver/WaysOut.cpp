@@ -1,9 +1,12 @@
 #include "passes/driver/WaysOut.h"
 
 #include "passes/driver/MicroBatches.h"
+#include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 namespace cleave::driver {
 
@@ -35,6 +38,15 @@ namespace {
 // How often ranks are doubled, and larger numbers of micro-batches are tried.
 constexpr size_t kDoublings = 3, kCounts = 3;
 
+// Resources that a suggestion needs beyond the given ones, in the order of the table.
+enum class Price { Nothing, Memory, Ranks };
+
+struct WayOut {
+  Price price;
+  std::string change; // the options, as typed
+  QuickPoint point;
+};
+
 class WayOutSearch {
 public:
   WayOutSearch(Variants &variants, const CompileOptions &options)
@@ -49,17 +61,31 @@ public:
     addFreedom();
     addRanks();
     addMicroBatches();
-    std::string text = searchText();
-    text += ways_.empty() ? "; no way out was found" : "; ways out: ";
-    for (const std::string &way : ways_)
-      text += (&way == ways_.data() ? "" : "; ") + way;
-    return tried_.empty() ? text : text + "; tried without success: " + tried_;
+    return tableText() + triedText() + searchText();
   }
 
 private:
-  static std::string costText(const QuickPoint &point) {
-    return concat(": at most ", secondsText(point.seconds), " per step, ",
-                  bytesText(static_cast<uint64_t>(point.bytes)));
+  // The suggestions as a table, the cheapest first: the least memory, of others the fastest.
+  std::string tableText() {
+    if (ways_.empty())
+      return "; no suggestion was found";
+    std::ranges::stable_sort(ways_, {}, [](const WayOut &way) {
+      const QuickPoint &point = way.point;
+      return std::pair(way.price, way.price == Price::Memory ? double(point.bytes) : point.seconds);
+    });
+    Table table({"suggestion", ">step at most", ">memory of a rank"});
+    for (const WayOut &way : ways_)
+      table.add({way.change, secondsText(way.point.seconds),
+                 bytesText(static_cast<uint64_t>(way.point.bytes))});
+    std::string text = "\n" + table.str();
+    text.pop_back(); // the last end of a line
+    return text;
+  }
+
+  // The changes that did not help.
+  std::string triedText() const {
+    return tried_.empty() ? ""
+                          : (ways_.empty() ? "; " : "\n  ") + ("tried without success: " + tried_);
   }
 
   // The fastest plan that is found within the budget.
@@ -71,10 +97,10 @@ private:
   }
 
   // Whether a plan is found; else the change is listed among those that were tried.
-  bool offer(const std::string &change, const CompileOptions &options) {
+  bool offer(Price price, const std::string &change, const CompileOptions &options) {
     const std::optional<QuickPoint> point = pointUnder(options);
     if (point)
-      ways_.push_back(change + costText(*point));
+      ways_.push_back({price, change, *point});
     else
       tried_ += (tried_.empty() ? "" : ", ") + change;
     return point.has_value();
@@ -82,7 +108,7 @@ private:
 
   // Offers the first change that helps. Each takes less memory than the one before: if the last one
   // does not help, the others are not tried.
-  void offerFirst(std::vector<OtherCount> changes) {
+  void offerFirst(Price price, std::vector<OtherCount> changes) {
     if (changes.empty())
       return;
     const OtherCount last = std::move(changes.back());
@@ -93,9 +119,9 @@ private:
       return;
     }
     for (const OtherCount &other : changes)
-      if (offer(other.change, other.options))
+      if (offer(price, other.change, other.options))
         return;
-    ways_.push_back(last.change + costText(*point));
+    ways_.push_back({price, last.change, *point});
   }
 
   // ` --pin zero3,full-recompute`: what leads to a plan that follows recipes.
@@ -108,7 +134,9 @@ private:
   // Where a smaller budget than the refusal names is searched, if the options allow that search.
   std::string searchText() const {
     const bool isSearching = options_.leastMemory || options_.leastRanks;
-    return isSearching || options_.microBatch == "auto" ? "" : "; --memory least looks for less";
+    return isSearching || options_.microBatch == "auto"
+               ? ""
+               : (ways_.empty() ? "; " : "\n  ") + std::string("--memory least looks for less");
   }
 
   // The plans under the given options: one that fits, the one with the fewest bytes, the fastest.
@@ -120,13 +148,13 @@ private:
     if (std::filesystem::exists(options_.pin))
       here.points.resize(1);
     if (const QuickPoint *point = here.within(*budget); point && !point->pin.empty())
-      ways_.push_back(pinText(*point).substr(1) + costText(*point));
+      ways_.push_back({Price::Nothing, pinText(*point).substr(1), *point});
     const QuickPoint &least = here.smallest(), &fastest = here.points[0];
     if (!budget->holds(least.bytes))
       ways_.push_back(
-          concat("--memory ", memoryText(least.bytes), pinText(least), costText(least)));
+          {Price::Memory, concat("--memory ", memoryText(least.bytes), pinText(least)), least});
     if (fastest.bytes > least.bytes)
-      ways_.push_back(concat("--memory ", memoryText(fastest.bytes), costText(fastest)));
+      ways_.push_back({Price::Memory, concat("--memory ", memoryText(fastest.bytes)), fastest});
   }
 
   // Everything that can be in host memory.
@@ -138,17 +166,17 @@ private:
     const std::string host = memoryText(here.points[0].bytes);
     options.hostMemory = here.points[0].bytes;
     options.pin += concat(options.pin.empty() ? "" : ",", kAll);
-    offer(concat("--host-memory ", host, " --pin ", options.pin), options);
+    offer(Price::Nothing, concat("--host-memory ", host, " --pin ", options.pin), options);
   }
 
   void addFreedom() {
     CompileOptions options = options_;
     options.pin.clear();
     if (!options_.pin.empty())
-      offer("no --pin", options);
+      offer(Price::Nothing, "no --pin", options);
     options.mesh.reset();
     if (options_.mesh)
-      offer(options_.pin.empty() ? "no --mesh" : "no --mesh and no --pin", options);
+      offer(Price::Nothing, options_.pin.empty() ? "no --mesh" : "no --mesh and no --pin", options);
   }
 
   void addRanks() {
@@ -161,7 +189,7 @@ private:
         break;
       changes.push_back({options, concat("--ranks ", options.ranks)});
     }
-    offerFirst(std::move(changes));
+    offerFirst(Price::Ranks, std::move(changes));
   }
 
   void addMicroBatches() {
@@ -169,12 +197,12 @@ private:
     for (OtherCount &other : otherCounts(options_))
       if (other.options.accumulate > options_.accumulate && changes.size() < kCounts)
         changes.push_back(std::move(other));
-    offerFirst(std::move(changes));
+    offerFirst(Price::Nothing, std::move(changes));
   }
 
   Variants &variants_;
   const CompileOptions &options_;
-  std::vector<std::string> ways_;
+  std::vector<WayOut> ways_;
   std::string tried_; // what does not fit
 };
 

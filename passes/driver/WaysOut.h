@@ -5,10 +5,10 @@
 
 namespace cleave::driver {
 
-// The sentence part `; ways out: --ranks 16: 12.3 ms per step at most; …` for options under which
-// no plan fits, from quick plans (QuickPlan.h) under other options, at most a dozen: more memory,
-// no mesh, no pins, up to eight times the ranks, more micro-batches. If none of them fits, it says
-// what was tried. Empty if memory is not the reason.
+// The end of a message for options under which no plan fits: a table of other options, each with
+// the most seconds of a step and the bytes of a rank, from quick plans (QuickPlan.h), at most a
+// dozen: more micro-batches, host memory, no mesh and no pins, then more memory, then up to eight
+// times the ranks. Then the changes that did not help. Empty if memory is not the reason.
 std::string waysOut(Variants &variants, const CompileOptions &options);
 
 // The options with another number of micro-batches, and how the user would type the change.

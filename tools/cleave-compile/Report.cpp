@@ -1,5 +1,6 @@
 #include "Report.h"
 
+#include "compiler/cluster/Presets.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Terminal.h"
 #include "runtime/base/Units.h"
@@ -8,6 +9,7 @@
 
 #include <iostream>
 #include <map>
+#include <thread>
 #include <unistd.h>
 
 using namespace cleave;
@@ -75,6 +77,15 @@ static void printVariants(const std::vector<driver::Variant> &variants) {
               << variant.detail << "\n";
 }
 
+// A plan for this machine whose ranks outnumber its cores is slower than predicted.
+static void printCrowd(const driver::CompileOptions &options) {
+  const auto cores = static_cast<int64_t>(std::thread::hardware_concurrency()); // 0: unknown
+  if (options.cluster == cluster::kLocalCpu && cores > 0 && options.ranks > cores)
+    std::cerr << "note: " << options.ranks << " ranks would share " << cores
+              << (cores == 1 ? " core" : " cores")
+              << " of this machine, and take longer than predicted for a core per rank\n";
+}
+
 static Shown shownRemarks(bool succeeded, bool wrotePlan) {
   if (verbosity() == Verbosity::Verbose || (succeeded && !wrotePlan))
     return Shown::All;
@@ -96,6 +107,7 @@ void compile::printReport(const driver::Compilation &compilation, bool succeeded
   }
   if (!wrotePlan)
     return;
+  printCrowd(compilation.options);
   const std::string &path = compilation.options.output;
   std::cout << (verbosity() == Verbosity::Verbose ? dump::summary(compilation.plan, path)
                                                   : dump::brief(compilation.plan, path));
@@ -105,4 +117,8 @@ void compile::printReport(const driver::Compilation &compilation, bool succeeded
                                                "makes a page of them.",
                                            terminalWidth()))
       std::cout << line << "\n";
+}
+
+void compile::printResult(const std::string &result) {
+  std::cerr << "note: " << result << std::endl;
 }

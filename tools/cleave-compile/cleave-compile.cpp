@@ -243,6 +243,8 @@ int main(int argc, char **argv) {
   Status status = check(typed, options);
   if (status) {
     driver::Compilation compilation(options);
+    if (verbosity() != Verbosity::Quiet)
+      compilation.onResult = compile::printResult;
     status = driver::compile(compilation);
     compile::printReport(compilation, status.isOk());
   }

@@ -4,6 +4,7 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -202,6 +203,32 @@ std::string memoryOption(int64_t bytes) {
   return concat("(--memory ", (bytes + 1023) / 1024, "KiB");
 }
 
+std::string groupedNames(const std::vector<std::string> &names, size_t most) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups; // by names without numbers
+  for (std::string name : names) {
+    if (const size_t comma = name.find(", again"); comma != std::string::npos)
+      name.erase(comma, 1);
+    std::string pattern;
+    for (const char c : name)
+      if (!std::isdigit(static_cast<unsigned char>(c)))
+        pattern += c;
+      else if (!pattern.ends_with('*'))
+        pattern += '*';
+    auto group = std::ranges::find(groups, pattern, [](auto &one) { return one.first; });
+    if (group == groups.end())
+      group = groups.insert(group, {pattern, {}});
+    group->second.push_back(name);
+  }
+  std::string text;
+  for (size_t i = 0; i < std::min(groups.size(), most); ++i) {
+    const auto &[pattern, members] = groups[i];
+    text += concat(i ? ", " : "", members.size() == 1 ? members[0] : pattern);
+    if (members.size() > 1)
+      text += concat(" (", members.size(), " ops)");
+  }
+  return text;
+}
+
 std::string refusalText(const Refusal &refusal) {
   return concat(refusal.isProven ? "no plan fits" : "no plan was found that fits", " into ",
                 bytesText(refusal.budget), " per rank on ", refusal.ranks,
@@ -228,9 +255,11 @@ std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &s
   if (isOnlyStep && !isProven && !why.provenBudget.empty())
     text += concat(" (and none needs less than ", bytesText(why.provenBudget[0]), ")");
   if (!why.bindingNodes.empty()) {
-    text += "; largest at that point:";
-    for (size_t i = 0; i < std::min<size_t>(why.bindingNodes.size(), 4); ++i)
-      text += (i ? ", " : " ") + plan.network.nodes[why.bindingNodes[i]].name;
+    constexpr size_t kLargest = 10;
+    std::vector<std::string> names;
+    for (size_t i = 0; i < std::min(why.bindingNodes.size(), kLargest); ++i)
+      names.push_back(plan.network.nodes[size_t(why.bindingNodes[i])].name);
+    text += "; largest at that point: " + groupedNames(names);
   }
   return text;
 }

@@ -24,8 +24,15 @@ TEST_CASE("points that others beat in memory and time are left out") {
 TEST_CASE("less memory takes more time, from everything kept to the smallest plan") {
   CompileOptions options = gptOptions(1);
   AtPrimitive at(options);
-  Result<std::vector<ParetoPoint>> points = paretoPoints(at.variants, options);
+  std::vector<ParetoPoint> seen;
+  Result<std::vector<ParetoPoint>> points =
+      paretoPoints(at.variants, options, [&](const std::vector<ParetoPoint> &found) {
+        CHECK(found.size() + 1 >= seen.size()); // a point may be beaten by a new one
+        seen = found;
+        return Status::ok();
+      });
   REQUIRE(points.isOk());
+  CHECK(paretoCsv(seen) == paretoCsv(*points));
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << paretoCsv(*points);
   REQUIRE(points->size() >= 4);

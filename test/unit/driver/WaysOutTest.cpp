@@ -33,27 +33,36 @@ TEST_CASE(
   const std::string &message = refused.status.message();
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << message << "\n";
-  size_t at = message.find("; ways out: ");
-  REQUIRE(at != std::string::npos);
-  std::istringstream ways(message.substr(at + 12, message.find("; tried") - at - 12));
+  std::istringstream lines(message);
+  std::string line;
+  std::getline(lines, line); // the refusal
+  std::getline(lines, line);
+  REQUIRE_THAT(line, Contains("suggestion") && Contains("step at most") && Contains("memory"));
   int count = 0;
-  for (std::string way; std::getline(ways, way, ';'); ++count) {
-    const size_t begin = way.find_first_not_of(' '), end = way.find(": at most ");
-    INFO(way);
+  while (std::getline(lines, line) && line.find("  --") == 0 &&
+         line.find("least looks") > line.size()) {
+    const size_t end = line.find("  ", 2); // columns are two blanks apart
+    INFO(line);
     REQUIRE(end != std::string::npos);
-    Fitting out(changed(options, way.substr(begin, end - begin)));
-    CHECK(out.c.decided.seconds <= secondsIn(way.substr(end + 10)) * 1.005); // three digits
+    Fitting out(changed(options, line.substr(2, end - 2)));
+    CHECK(out.c.decided.seconds <= secondsIn(line.substr(end)) * 1.005); // three digits
     CHECK(out.c.decided.budget.holds(out.c.decided.arenaBytes));
+    ++count;
   }
   CHECK(count >= 2);
 }
 
-TEST_CASE("a refusal names more ranks and more micro-batches where these suffice") {
+TEST_CASE("a refusal names more micro-batches, more memory and more ranks, in this order") {
   // Half of what one rank needs if it computes all again, and so enough for several.
   const Fitting least(changed(gptOptions(1), "--pin full-recompute"));
   const CompileOptions options = gptOptions(1, least.c.decided.arenaBytes * 6 / 10);
   Planned refused(options);
   REQUIRE(refused.status.kind() == StatusKind::Infeasible);
-  INFO(refused.status.message());
-  CHECK_THAT(refused.status.message(), Contains("--ranks ") && Contains("--micro-batch "));
+  const std::string &message = refused.status.message();
+  INFO(message);
+  const size_t batches = message.find("\n  --micro-batch "), memory = message.find("\n  --memory "),
+               ranks = message.find("\n  --ranks ");
+  CHECK(batches < memory);
+  CHECK(memory < ranks);
+  CHECK(ranks != std::string::npos);
 }

@@ -112,3 +112,10 @@ TEST_CASE("a refusal says what is missing, and whether that is proven") {
   CHECK_THAT(refusalText(refusal), Catch::StartsWith("no plan fits into 100 KiB per rank on 1 rank "
                                                      "under the pins of zero3: "));
 }
+
+TEST_CASE("ops whose names differ in numbers only are one entry of a list") {
+  CHECK(groupedNames({"linear_5, again", "embedding", "linear_4, again", "linear_3"}) ==
+        "linear_* again (2 ops), embedding, linear_3");
+  CHECK(groupedNames({"a", "b", "c"}, 2) == "a, b");
+  CHECK(groupedNames({}).empty());
+}
