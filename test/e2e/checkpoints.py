@@ -1,6 +1,7 @@
 """Training that is saved and resumed gives the losses of training that is not interrupted, also under another plan."""
 
 import pathlib
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -61,7 +62,7 @@ class Checkpoints(unittest.TestCase):
         self.check(resnet, ONE, (2, ["--pin", "dp"]), 1e-5)
 
     def test_an_interrupted_training_saves_and_goes_on_to_the_last_bit(self):
-        plan, saved = self.plan(cleave.GPT, ZERO3), self.folder / "saved"
+        plan, saved = self.plan(cleave.GPT, ZERO3), self.folder / "saved here"
         log = self.folder / "log.jsonl"
         command = [cleave.BIN / "cleave-run", plan, "--data", cleave.GPT["data"], "--steps", 10_000_000, "--threads", 1, "--log", log,
                    "--save", saved, "--report", self.folder / "run.html"]
@@ -73,14 +74,24 @@ class Checkpoints(unittest.TestCase):
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 128 + signal.SIGINT, err)
-        self.assertRegex(err, r"ended by signal 2 \(Interrupt\) after step \d+\n$")
+        self.assertRegex(err, r"(?m)^cleave-run: ended by signal 2 \(Interrupt\) after step \d+; resume with: .*\n$")
         steps, ranks = cleave.read_log(log)
         self.assertEqual(len(ranks), 2, "the log is complete")
         self.assertEqual([path.name for path in saved.iterdir() if path.name.startswith("step")], [f"step-{len(steps):08}"])
         self.assertTrue((self.folder / "run.html").exists())
-        more, _ = cleave.train(plan, cleave.GPT["data"], len(steps) + 2, self.folder / "more.jsonl", "--resume", saved)
+        words = shlex.split(err.rsplit("resume with: ", 1)[1])
+        self.assertEqual(words, [*map(str, command), "--resume", str(saved)])
+        words[words.index("10000000")] = str(len(steps) + 2)
+        subprocess.run(words, stdout=subprocess.DEVNULL, check=True)
         through, _ = cleave.train(plan, cleave.GPT["data"], len(steps) + 2, self.folder / "through.jsonl")
-        self.assertEqual(cleave.losses(steps) | cleave.losses(more), cleave.losses(through))
+        self.assertEqual(cleave.losses(cleave.read_log(log)[0]), cleave.losses(through))
+
+    def test_a_failure_before_the_first_step_offers_nothing_to_resume(self):
+        plan, saved, log = self.plan(cleave.MLP, ONE), self.folder / "saved", self.folder / "log.jsonl"
+        cleave.train(plan, cleave.MLP["data"], 2, log, "--save", saved)
+        answer = cleave.tool("cleave-run", plan, "--data", self.folder / "none.npz", "--resume", saved, "--save", saved)
+        self.assertEqual(answer.code, 1, answer)
+        self.assertNotIn("resume with", answer.err)
 
     def test_a_run_that_does_not_resume_a_checkpoint_leaves_it(self):
         plan, saved, log = self.plan(cleave.MLP, ONE), self.folder / "saved", self.folder / "log.jsonl"

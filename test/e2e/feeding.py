@@ -46,7 +46,7 @@ class Feeding(fixture.InFolder):
                 losses, answer = self.train(how, "--epochs", 3, "--last-batch", how)
                 self.assertEqual(len(losses), steps)
                 self.assertIn(f"data: 40 samples; {said} (--last-batch {how})", answer.out)
-                self.assertRegex(answer.out, rf"step {steps}/{steps}  epoch 3(.2)?/3 ")
+                self.assertRegex(answer.out, rf"\n{steps}/{steps} steps  .*  epoch 3(.2)?/3\n")
 
     def test_a_padded_batch_is_a_smaller_one_and_a_resumed_run_takes_the_next_sample_also_with_another_batch(self):
         saved = self.folder / "padded"

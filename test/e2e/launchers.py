@@ -1,5 +1,6 @@
 """Ranks that another launcher has started: they join by its environment, and give the losses of a local launch."""
 
+import json
 import os
 import signal
 import socket
@@ -68,6 +69,31 @@ class Launchers(fixture.InFolder):
         steps, lines = cleave.read_log(log)
         self.assertEqual(cleave.losses(steps), cleave.losses(self.wanted))
         self.assertEqual([line["rank"] for line in lines], [0, 1])
+
+    def test_torchrun_is_told_why_a_rank_failed(self):
+        error = self.folder / "refused.json"
+        variables = {name: str(value) for name, value in torchrun(0, 1, free_port()).items()}
+        answer = cleave.tool("cleave-run", self.plan, "--data", cleave.MLP["data"], "--steps", 1,
+                             env={**variables, "TORCHELASTIC_ERROR_FILE": str(error)})
+        self.assertEqual(answer.code, 1, answer)
+        told = json.loads(error.read_text())["message"]
+        self.assertIn("the plan is for 2 ranks", told["message"])
+        self.assertIn(told["message"], answer.err)
+        self.assertLess(int(told["extraInfo"]["timestamp"]), time.time() + 1)
+
+    def test_a_rank_that_lost_another_one_is_not_the_root_cause(self):
+        """torchrun gives a killed rank the time at which it notices, and takes the earliest failure."""
+        error, log = self.folder / "lost.json", self.folder / "lost.jsonl"
+        ranks = self.start(torchrun, log, 10_000_000, TORCHELASTIC_ERROR_FILE=str(error))
+        for process in ranks:
+            self.addCleanup(lambda process=process: (process.kill(), process.wait(), process.stderr.close()))
+        end = time.monotonic() + 600
+        while time.monotonic() < end and not (log.exists() and log.read_text().count("\n") >= 3):
+            time.sleep(0.05)
+        ranks[1].kill()
+        ranks[0].communicate(timeout=600)
+        told = json.loads(error.read_text())["message"]
+        self.assertGreater(int(told["extraInfo"]["timestamp"]), time.time() + 1)
 
     def test_a_signal_to_one_rank_ends_all_behind_the_same_step(self):
         log = self.folder / "ended.jsonl"

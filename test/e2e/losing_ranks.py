@@ -64,7 +64,7 @@ class LosingRanks(unittest.TestCase):
             process.send_signal(signal.SIGTERM)
             code, err = self.end_of(process, 50)
         self.assertEqual(code, 128 + signal.SIGTERM, err)
-        self.assertRegex(cleave.errors(err)[0], r"ended by signal 15 \(Terminated\) after step \d+$")
+        self.assertRegex(cleave.errors(err)[0], r"^cleave-run: ended by signal 15 \(Terminated\) after step \d+")
         self.assertEqual([pid for pid in ranks if pathlib.Path(f"/proc/{pid}").exists()], [])
 
 

@@ -81,6 +81,37 @@ class Printing(fixture.InFolder):
         told = [line for line in more.out.splitlines() if re.search(r"(tokens|samples)/s", line)]
         self.assertEqual(len(told), 5, "every step and the summary: " + more.out)
 
+    def test_progress_counts_the_steps_that_are_done_and_the_rest_numbers_them_from_0(self):
+        log = self.folder / "counted.jsonl"
+        answer = self.go("--steps", 4, "--log", log)
+        self.assertRegex(answer.out, r"\n1/4 steps  loss [\d.]+")
+        self.assertRegex(answer.out, r"\n4/4 steps  loss [\d.]+")
+        losses = cleave.losses(cleave.read_log(log)[0])
+        self.assertIn(f"in step {min(losses, key=losses.get)}\n", answer.out)
+
+    def test_the_measured_time_of_a_step_stands_beside_the_predicted_one(self):
+        log = self.folder / "measured.jsonl"
+        answer = self.go("--steps", 4, "--log", log)
+        self.assertRegex(answer.out, r"\n4 steps in .*, [\d.]+ .?s per step \(predicted [\d.]+ .?s\), ")
+        summary = next(line["summary"] for line in map(json.loads, log.read_text().splitlines()) if "summary" in line)
+        predicted = json.loads(cleave.must("cleave-dump", self.plan, "--json").out)["predicted"]
+        self.assertEqual(summary["predicted_step_seconds"], predicted["step_seconds"])
+        self.assertGreater(summary["step_seconds"], 0)
+
+    def test_ranks_that_share_cores_are_warned_about(self):
+        shared = len(os.sched_getaffinity(0)) < 4
+        self.assertEqual(shared, "cleave-run: warning: 4 ranks share " in self.go("--steps", 1).err)
+        self.assertEqual(shared, "note: 4 ranks would share " in self.said.err)
+
+    def test_the_line_of_progress_fits_the_terminal(self):
+        command = [cleave.BIN / "cleave-run", self.plan, "--data", cleave.GPT["data"], "--threads", 1, "--steps", 3]
+        for columns in (50, 100):
+            with self.subTest(columns=columns):
+                redrawn = re.findall(r"\r([^\r\n]*)\x1b\[K", on_terminal(columns, *command))
+                self.assertGreaterEqual(len(redrawn), 2)
+                self.assertLess(max(map(len, redrawn)), columns)
+                self.assertIn("3/3  loss ", redrawn[-1])
+
     def test_a_quiet_run_prints_errors_only(self):
         data = self.folder / "few.npz"
         cleave.write_npz(data, {name: ((3, *shape[1:]), values[: 3 * shape[1]]) for name, (shape, values) in cleave.read_npz(cleave.GPT["data"]).items()})

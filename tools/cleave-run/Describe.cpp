@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <map>
+#include <thread>
 #include <unistd.h>
 
 namespace cleave::run {
@@ -48,6 +49,14 @@ std::string runLine(const plan::Plan &plan, int ranks, int threads,
   if (plan.device() != artifact::kCpu)
     where = ranks == 1 ? " on a GPU" : " on GPUs";
   return concat(who, where, "; ", bytesText(executor.memory().allocated), " of arenas on rank 0");
+}
+
+std::string crowdText(const plan::Plan &plan, int ranks) {
+  const unsigned cores = std::thread::hardware_concurrency(); // 0: unknown
+  if (plan.device() != artifact::kCpu || cores == 0 || unsigned(ranks) <= cores)
+    return "";
+  return concat(ranks, " ranks share ", counted(cores, "core"),
+                " of this machine: steps take longer than predicted, which is for a core per rank");
 }
 
 std::string planLine(const plan::Plan &plan, const std::string &path) {

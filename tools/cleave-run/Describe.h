@@ -18,6 +18,10 @@ namespace cleave::run {
 std::string runLine(const plan::Plan &plan, int ranks, int threads,
                     const executor::Executor &executor);
 
+// A warning if the plan is for CPUs and the ranks of this machine outnumber its cores, which
+// predictions do not count; else empty.
+std::string crowdText(const plan::Plan &plan, int ranks);
+
 // `plan 'gpt.plan': mesh dp 2, tp 2; 310 instructions a step, 124 an evaluation, planned for
 // local-cpu by cleave 0.1.0`.
 std::string planLine(const plan::Plan &plan, const std::string &path);

@@ -1,8 +1,13 @@
 // See Failure.h.
 #include "tools/cleave-run/Failure.h"
 
+#include "runtime/base/FileWriter.h"
+
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 namespace cleave::run {
 
@@ -39,6 +44,22 @@ void recordFailure(const plan::Plan &plan, const Options &options, const FlightR
   std::fprintf(stderr, "cleave-run: %s\n",
                status ? concat("note: the flight record is in '", file, "'").c_str()
                       : concat("warning: no flight record: ", status.message()).c_str());
+}
+
+void writeElasticError(const Status &status) {
+  const char *path = std::getenv("TORCHELASTIC_ERROR_FILE");
+  if (!path || !*path)
+    return;
+  // torchrun calls the earliest failure the root cause, in whole seconds. A rank that has lost
+  // another one did not fail first, although torchrun may notice the other one later.
+  constexpr int64_t kNoticedWithin = 10;
+  const int64_t failed =
+      std::time(nullptr) + (status.kind() == StatusKind::Lost ? kNoticedWithin : 0);
+  const nlohmann::json error = {
+      {"message",
+       {{"message", status.message()},
+        {"extraInfo", {{"py_callstack", ""}, {"timestamp", std::to_string(failed)}}}}}};
+  (void)writeFile(path, error.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 } // namespace cleave::run

@@ -1,4 +1,4 @@
-// What is left behind by a failed job: the flight record.
+// The files of a failed job: the flight record, and the error file for torchrun.
 #pragma once
 
 #include "tools/cleave-run/FlightRecord.h"
@@ -12,5 +12,9 @@ namespace cleave::run {
 // then FILE.rankN.json. User errors are not recorded; a record that cannot be written is a warning.
 void recordFailure(const plan::Plan &plan, const Options &options, const FlightRecord &record,
                    int rank = -1);
+
+// Writes the failure of this rank into the file that torchrun has named in TORCHELASTIC_ERROR_FILE,
+// from which it prints the root cause. A file that cannot be written is left out.
+void writeElasticError(const Status &status);
 
 } // namespace cleave::run

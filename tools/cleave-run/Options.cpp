@@ -277,6 +277,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return code;
   options.trainFile = trainFileSection(app, "run");
+  options.words.assign(argv, argv + argc);
   options.quiet = verbosity() == Verbosity::Quiet;
   options.verbose = verbosity() == Verbosity::Verbose;
   options.shuffles = app.count("--shuffle") > 0;

@@ -20,6 +20,7 @@ enum class OnNan {
 };
 
 struct Options {
+  std::vector<std::string> words; // of the command line, with the name of the tool
   std::string plan;               // path of the plan file
   std::vector<std::string> trust; // files of public keys; empty: plans need no signature
   std::vector<std::string> data;  // values of --data

@@ -2,28 +2,25 @@
 #include "tools/cleave-run/Progress.h"
 
 #include "runtime/base/Concat.h"
+#include "runtime/base/Table.h"
+#include "runtime/base/Terminal.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace cleave::run {
-namespace {
 
-int terminalWidth() {
-  winsize size{};
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col : 80;
-}
-
-} // namespace
-
+// Time between two redraws of the bar, and between two lines where there is no terminal.
+constexpr std::chrono::milliseconds kRedrawn{100}, kLogged{10'000};
 Progress::Progress(int64_t first, int64_t count, const plan::Plan &plan, const RunData &data,
-                   int64_t epochs, bool quiet)
-    : first_(first), count_(count), data_(data), speed_(plan, data), epochs_(epochs), quiet_(quiet),
-      terminal_(::isatty(STDOUT_FILENO)), begin_(Clock::now()), shown_(begin_) {}
+                   const Options &options, bool isFirst)
+    : first_(first), count_(count), data_(data), speed_(plan, data),
+      epochs_(options.epochs.value_or(0)), quiet_(options.quiet || options.generates || !isFirst),
+      verbose_(options.verbose), terminal_(::isatty(STDOUT_FILENO)), begin_(Clock::now()),
+      shown_(begin_) {}
 
 Progress::~Progress() { finish(); }
 
@@ -34,33 +31,41 @@ void Progress::finish() {
   std::fflush(stdout);
 }
 
-std::string Progress::numbers(int64_t done,
-                              const std::vector<executor::MetricValue> &metrics) const {
-  std::string text;
-  char number[64];
-  if (data_.hasEpochs()) {
-    std::snprintf(number, sizeof number, "epoch %.3g", data_.epochsAt(first_ + done));
-    text += number + (epochs_ ? concat('/', epochs_, "  ") : std::string("  "));
-  }
-  for (const executor::MetricValue &metric : metrics) {
-    // Without the sign of NaN.
-    const double value = std::isnan(metric.value) ? std::nan("") : metric.value;
-    std::snprintf(number, sizeof number, " %.5g  ", value);
-    text += metric.name + number;
-  }
+// `loss 1.2345`; without the sign of NaN.
+static std::string numberText(const std::string &name, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, " %.5g", std::isnan(value) ? std::nan("") : value);
+  return name + text;
+}
+
+std::vector<std::string> Progress::parts(int64_t done,
+                                         const std::vector<executor::MetricValue> &metrics) const {
+  std::vector<std::string> parts;
+  for (const executor::MetricValue &metric : metrics)
+    parts.push_back(numberText(metric.name, metric.value));
   // The speed excludes the first step, which includes page faults and cold caches.
-  double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
-  double perStep = done > 1 ? (seconds - firstStepSeconds_) / double(done - 1) : seconds;
-  if (perStep < 1)
-    std::snprintf(number, sizeof number, "%.3g steps/s", 1 / perStep);
-  else
-    std::snprintf(number, sizeof number, "%s/step", secondsText(perStep).c_str());
-  text += number;
-  for (const std::string &speed : speed_.texts(perStep))
-    text += "  " + speed;
-  if (int64_t left = count_ - done; left > 0)
-    text += "  " + secondsText(double(left) * perStep) + " left";
-  return text;
+  const double seconds = std::chrono::duration<double>(Clock::now() - begin_).count();
+  const double perStep = done > 1 ? (seconds - firstStepSeconds_) / double(done - 1) : seconds;
+  if (const int64_t left = count_ - done; left > 0)
+    parts.push_back(secondsText(double(left) * perStep) + " left");
+  parts.push_back(perStep < 1 ? countText(1 / perStep, "steps/s") : secondsText(perStep) + "/step");
+  for (std::string &speed : speed_.texts(perStep))
+    parts.push_back(std::move(speed));
+  if (data_.hasEpochs()) {
+    char epoch[64];
+    std::snprintf(epoch, sizeof epoch, "epoch %.3g", data_.epochsAt(first_ + done));
+    parts.push_back(epoch + (epochs_ ? concat('/', epochs_) : std::string()));
+  }
+  return parts;
+}
+
+// `12/200 steps  loss 1.2345  …`: the number of steps that are done, since step 0.
+static void printLine(int64_t done, int64_t all, const std::vector<std::string> &parts) {
+  std::string text = concat(done, '/', all, " steps");
+  for (const std::string &part : parts)
+    text += "  " + part;
+  std::printf("%s\n", text.c_str());
+  std::fflush(stdout);
 }
 
 void Progress::step(int64_t step, const std::vector<executor::MetricValue> &metrics) {
@@ -70,20 +75,14 @@ void Progress::step(int64_t step, const std::vector<executor::MetricValue> &metr
     firstStepSeconds_ = std::chrono::duration<double>(now - begin_).count();
   if (quiet_)
     return;
-  bool last = done == count_;
-  if (terminal_) {
-    if (last || done == 1 || now - shown_ > std::chrono::milliseconds(100)) {
-      shown_ = now;
-      showBar(done, numbers(done, metrics));
-    }
+  const bool isEnd = done == count_ || done == 1;
+  const auto interval = terminal_ ? kRedrawn : kLogged;
+  if (!isEnd && now - shown_ < interval && (terminal_ || !verbose_))
     return;
-  }
-  int64_t every = std::max<int64_t>(1, count_ / 20);
-  if (last || done == 1 || done % every == 0) {
-    std::printf("step %lld/%lld  %s\n", static_cast<long long>(step + 1),
-                static_cast<long long>(first_ + count_), numbers(done, metrics).c_str());
-    std::fflush(stdout);
-  }
+  shown_ = now;
+  if (terminal_)
+    return showBar(done, parts(done, metrics));
+  printLine(first_ + done, first_ + count_, parts(done, metrics));
 }
 
 void Progress::evaluation(int64_t step, const std::vector<std::pair<std::string, double>> &numbers,
@@ -92,26 +91,30 @@ void Progress::evaluation(int64_t step, const std::vector<std::pair<std::string,
   if (quiet_)
     return;
   finish();
-  std::string text;
-  char number[64];
-  for (const auto &[name, value] : numbers) {
-    std::snprintf(number, sizeof number, " %.5g  ", value);
-    text += name + number;
-  }
-  std::printf("step %lld/%lld  %sin %s\n", static_cast<long long>(step + 1),
-              static_cast<long long>(first_ + count_), text.c_str(), secondsText(seconds).c_str());
-  std::fflush(stdout);
+  std::vector<std::string> parts;
+  for (const auto &[name, value] : numbers)
+    parts.push_back(numberText(name, value));
+  parts.push_back("in " + secondsText(seconds));
+  printLine(step + 1, first_ + count_, parts);
 }
 
-void Progress::showBar(int64_t done, const std::string &numbers) {
-  std::string ends = concat(first_ + done, '/', first_ + count_);
-  int room = terminalWidth() - int(ends.size() + numbers.size()) - 6;
-  int width = std::clamp(room, 0, 40);
-  int filled = int(double(width) * double(done) / double(std::max<int64_t>(1, count_)));
+void Progress::showBar(int64_t done, const std::vector<std::string> &parts) {
+  constexpr size_t kBetween = 2, kShortest = 10, kLongest = 40;
+  const size_t columns = terminalWidth() - 1; // the cursor needs one
+  std::string text = concat(first_ + done, '/', first_ + count_);
+  for (const std::string &part : parts) {
+    if (displayWidth(text) + kBetween + displayWidth(part) > columns)
+      break;
+    text += "  " + part;
+  }
+  const size_t used = displayWidth(text) + 1;
+  const size_t length = used + kShortest > columns ? 0 : std::min(columns - used, kLongest);
+  const auto filled =
+      static_cast<size_t>(double(length) * double(done) / double(std::max<int64_t>(1, count_)));
   std::string bar;
-  for (int i = 0; i < width; ++i)
+  for (size_t i = 0; i < length; ++i)
     bar += i < filled ? "█" : "░";
-  std::printf("\r%s %s %s\x1b[K", bar.c_str(), ends.c_str(), numbers.c_str());
+  std::printf("\r%s%s%s\x1b[K", bar.c_str(), length ? " " : "", text.c_str());
   std::fflush(stdout);
   barShown_ = true;
 }

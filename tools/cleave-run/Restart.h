@@ -1,4 +1,5 @@
-// How a run is continued after ranks were lost, by cleave-run's own launcher or another one.
+// How a run is continued: after ranks were lost, by cleave-run's own launcher or another one; after
+// it has stopped, by the user.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -18,5 +19,10 @@ Options optionsOfRestart(const Options &given, int number, const std::string &re
 
 // Where the run begins: the folder that it resumes from in quotes, or `the beginning`.
 std::string originText(const Options &options);
+
+// `; resume with: cleave-run gpt.plan … --resume saved`: the end of the message of a run that has
+// stopped. The command is the given one, from the newest checkpoint in --save, or else from the
+// checkpoint in --resume. Empty without a checkpoint.
+std::string resumeText(const Options &given);
 
 } // namespace cleave::run

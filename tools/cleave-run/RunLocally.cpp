@@ -10,11 +10,15 @@
 #include "tools/cleave-run/RunRank.h"
 #include "tools/commandline/CommandLine.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 namespace cleave::run {
 namespace {
+
+// Exit codes above this are 128 + the number of a signal to cleave-run.
+constexpr int kSignals = 128;
 
 class LocalRun {
 public:
@@ -35,7 +39,7 @@ public:
         recordFailure(*plan_, options_,
                       {outcome->message, outcome->exitCode, restarts_.made(), outcome->ranks});
       if (!restarts_.startAgain(*outcome))
-        return fail("cleave-run", outcome->message + restarts_.text(), outcome->exitCode);
+        return end(*outcome);
       prepareRestart(*outcome);
     }
   }
@@ -71,6 +75,19 @@ private:
     std::fprintf(stderr, "cleave-run: warning: %s; restart %d of %d with %d rank%s from %s\n",
                  outcome.message.c_str(), restarts_.made(), restarts_.allowed(), ranks,
                  ranks == 1 ? "" : "s", originText(options_).c_str());
+  }
+
+  // Says why the run has stopped, and how it goes on. A signal is not an error.
+  int end(const launch::LaunchOutcome &outcome) const {
+    std::string message = outcome.message + restarts_.text();
+    // A run that has begun a step is the one whose checkpoints are in --save.
+    auto hasBegun = [](const launch::RankReport &rank) { return rank.step >= 0; };
+    if (plan_->trains() && std::ranges::any_of(outcome.ranks, hasBegun))
+      message += resumeText(given_);
+    if (outcome.exitCode <= kSignals)
+      return fail("cleave-run", message, outcome.exitCode);
+    std::fprintf(stderr, "cleave-run: %s\n", message.c_str());
+    return outcome.exitCode;
   }
 
   int succeed() const {

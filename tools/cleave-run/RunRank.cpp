@@ -263,6 +263,7 @@ private:
     }
     for (const std::string &warning : data_.warnings())
       warn(warning);
+    warn(crowdText(plan_, environment_.localSize));
   }
 
   // The same in full, once all ranks have loaded. Collective.
@@ -289,8 +290,7 @@ private:
   }
 
   Status runSteps() {
-    Progress progress(first_, count_, plan_, data_, options_.epochs.value_or(0),
-                      options_.quiet || options_.generates || !isFirst());
+    Progress progress(first_, count_, plan_, data_, options_, isFirst());
     summary_.emplace(first_, plan_, data_);
     if (count_ == 0 && first_ > 0 && isFirst() && !options_.quiet)
       std::printf("nothing to do: '%s' is at step %lld already\n", options_.resume.c_str(),
@@ -497,7 +497,7 @@ private:
       std::printf("%s\n", data_.generation()->text().c_str());
     if (!isFirst() || options_.quiet)
       return;
-    if (std::string text = summary_->text(); !text.empty() && plan_.trains())
+    if (std::string text = summary_->text(); !text.empty() && !options_.generates)
       std::printf("%s\n", text.c_str());
     if (saver_.hasSaved())
       std::printf("saved in '%s', next step %lld\n", options_.save.c_str(),

@@ -42,7 +42,10 @@ std::string RunSummary::text() const {
   if (steps_ == 0)
     return "";
   double wall = std::chrono::duration<double>(end_ - begin_).count();
-  std::string text = concat(steps_, steps_ == 1 ? " step in " : " steps in ", secondsText(wall));
+  std::string text = concat(steps_, steps_ == 1 ? " step in " : " steps in ", secondsText(wall),
+                            ", ", secondsText(secondsPerStep()), " per step");
+  if (predictedSeconds_ > 0)
+    text += concat(" (predicted ", secondsText(predictedSeconds_), ")");
   if (data_.samplesPerStep() > 0) {
     if (data_.hasEpochs())
       text += concat(", epochs ", digits(data_.epochsAt(first_)), " to ",
@@ -54,8 +57,7 @@ std::string RunSummary::text() const {
   if (flops_ > 0)
     text += ", " + countText(flops_ / secondsPerStep(), "FLOP/s") + " per rank";
   if (hasLoss_)
-    text +=
-        concat("; loss ", digits(loss_), ", least ", digits(least_), " in step ", leastStep_ + 1);
+    text += concat("; loss ", digits(loss_), ", least ", digits(least_), " in step ", leastStep_);
   return text;
 }
 
@@ -69,6 +71,9 @@ std::string RunSummary::line(const std::string &savedIn) const {
       summary["epochs"] = data_.epochsAt(first_ + steps_);
     summary["samples"] = data_.samplesIn(first_, steps_);
   }
+  summary["step_seconds"] = secondsPerStep();
+  if (predictedSeconds_ > 0)
+    summary["predicted_step_seconds"] = predictedSeconds_;
   for (const auto &[name, number] : speed_.numbers(secondsPerStep()))
     summary[name] = number;
   if (flops_ > 0)

@@ -127,13 +127,22 @@ int runAsOneRank(const run::Plans &plans, const run::Options &given,
   if (plan.trains())
     endGently(reporter);
   Status status = run::runRank(plan, options, environment, reporter);
-  if (status)
-    return reporter.endingSignal() ? 128 + reporter.endingSignal() : 0;
-  run::recordFailure(
-      plan, options,
-      {status.message(), status.exitCode(), options.restart, {reporter.report(environment.rank)}},
-      environment.rank);
-  return fail(status);
+  if (status && !reporter.endingSignal())
+    return 0;
+  const launch::RankReport report = reporter.report(environment.rank);
+  const bool isResumable = plan.trains() && environment.rank == 0 && report.step >= 0;
+  const std::string resume = isResumable ? run::resumeText(given) : "";
+  if (status) {
+    if (environment.rank == 0)
+      std::fprintf(stderr, "cleave-run: ended by signal %d after step %lld%s\n",
+                   reporter.endingSignal(), static_cast<long long>(report.step), resume.c_str());
+    return 128 + reporter.endingSignal();
+  }
+  run::recordFailure(plan, options,
+                     {status.message(), status.exitCode(), options.restart, {report}},
+                     environment.rank);
+  run::writeElasticError(status);
+  return cleave::fail("cleave-run", status.message() + resume, status.exitCode());
 }
 
 } // namespace
