@@ -8,14 +8,11 @@ import pathlib
 import re
 import struct
 import subprocess
-import sys
 import tempfile
-import types
 import unittest
-import unittest.mock
 
 import cleave
-from cleave import arrays, log, progress, samples, stream, tools
+from cleave import arrays, log, samples, stream, tools
 from cleave.columns import Columns, Input
 
 try:
@@ -287,19 +284,6 @@ class Logs(InFolder):
         step = log.step_of({"step": 3, "loss": 0.5, "grad_norm": None, "seconds": 0.1})
         self.assertEqual((step.number, step.loss, step.seconds, step.skipped), (3, 0.5, 0.1, False))
         self.assertTrue(math.isnan(step.metrics["grad_norm"]))
-
-
-class Bars(unittest.TestCase):
-    def test_a_bar_without_a_terminal_is_drawn_rarely(self):
-        bars = []
-        made = types.SimpleNamespace(tqdm=lambda **options: bars.append(options) or unittest.mock.MagicMock(n=0))
-        step = log.step_of({"step": 0, "loss": 0.5, "seconds": 0.1})
-        for terminal in (True, False):
-            stderr = unittest.mock.Mock(isatty=lambda: terminal)
-            with unittest.mock.patch.dict(sys.modules, {"tqdm": unittest.mock.Mock(), "tqdm.auto": made}), unittest.mock.patch("sys.stderr", stderr), \
-                    progress.Progress(None, 7) as bar:
-                bar.step(step)
-        self.assertEqual([(bar["total"], bar["mininterval"]) for bar in bars], [(7, 0.1), (7, progress.LOG_SECONDS)])
 
 
 class Versions(unittest.TestCase):

@@ -1,5 +1,7 @@
 """The package `cleave` with a bundled model file: plans, runs, errors. Standard library alone."""
 
+import contextlib
+import io
 import itertools
 import json
 import math
@@ -56,6 +58,16 @@ class Runs(unittest.TestCase):
 
     def train(self, **options):
         return self.plan.run(self.data, **{"threads": 1, "progress": False, **options})
+
+    def test_progress_is_a_line_where_nobody_watches_a_bar(self):
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            losses = self.train(steps=7, progress=None).losses
+        self.assertEqual(said.getvalue().splitlines()[-1].split("  grad_norm")[0], f"7/7 steps  loss {losses[-1]:.5g}")
+        self.assertNotIn("\r", said.getvalue())
+        with contextlib.redirect_stderr(said := io.StringIO()):
+            self.train(steps=2)
+        self.assertEqual(said.getvalue(), "")
 
     def test_a_plan_tells_what_was_decided(self):
         plan = self.plan

@@ -186,7 +186,8 @@ class Plan:
         save: the folder for checkpoints. Default: a temporary one, for `Run.load` and `resume`; False: none.
         resume: a run, or a folder of checkpoints, to continue from.
         log: a file for the log of the run, in JSON lines.
-        progress: a bar of tqdm. Default: if it is installed.
+        progress: a bar of tqdm where that is installed and there is a terminal or a notebook, else a line every ten seconds on standard
+            error; False: nothing.
         verbose: prints what cleave-run prints.
         columns: the columns of the data by input, where they have other names. The only label is found as `labels` or `label`, too.
         shift_labels: the label of a token is the next one, as in Transformers' causal models: labels move one place to the front, and the

@@ -1,35 +1,36 @@
-"""The progress bar of a run, by tqdm where that is installed."""
+"""The progress of a run: a bar by tqdm where one can be watched, elsewhere a line every ten seconds."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any, Optional
+import time
+from typing import Any, Dict, Optional
 
 from .log import Step
 
-LOG_SECONDS = 10.0  # between two lines where there is no terminal, but a file
+LINE_SECONDS = 10.0
 
 
-def interval() -> float:
-    """The least seconds between two drawings of the bar: a terminal and a notebook overwrite it."""
-    return 0.1 if sys.stderr.isatty() or "ipykernel" in sys.modules else LOG_SECONDS
+def _bar_class() -> Any:
+    """tqdm on a terminal and in a notebook; None elsewhere, and where it is not installed."""
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return None
+    is_notebook = any("notebook" in base.__module__ for base in tqdm.__mro__)
+    return tqdm if is_notebook or sys.stderr.isatty() else None
 
 
 class Progress:
-    """A bar that counts steps and shows the loss; nothing without tqdm or with `wanted` False."""
+    """Counts steps and shows the loss: by a bar, or in lines on standard error; nothing with `wanted` False."""
 
     def __init__(self, wanted: Optional[bool], total: Optional[int]):
-        self._make: Any = None
+        self._make: Any = None if wanted is False else _bar_class()
+        self._has_lines = wanted is not False and self._make is None
         self._bar: Any = None
         self._total = total
-        if wanted is not False:
-            try:
-                from tqdm.auto import tqdm
-            except ImportError:
-                if wanted:
-                    raise
-            else:
-                self._make = tqdm
+        self._line: Optional[str] = None  # of the newest step, if it is not printed yet
+        self._printed = time.monotonic()
 
     def __enter__(self) -> Progress:
         return self
@@ -37,16 +38,29 @@ class Progress:
     def __exit__(self, *_: Any) -> None:
         if self._bar is not None:
             self._bar.close()
+        self._print()
 
     def step(self, step: Step) -> None:
         """Shows a step that is done."""
-        if self._make is None:
-            return
-        if self._bar is None:
-            self._bar = self._make(total=self._total, initial=step.number, unit="step", mininterval=interval())
         shown = {name: f"{value:.5g}" for name, value in step.metrics.items() if name in ("loss", "grad_norm", "lr")}
-        self._bar.set_postfix(shown, refresh=False)
-        self._bar.update(step.number + 1 - self._bar.n)
+        if self._has_lines:
+            self._keep(step.number + 1, shown)
+        elif self._make is not None:
+            if self._bar is None:
+                self._bar = self._make(total=self._total, initial=step.number, unit="step", dynamic_ncols=True)
+            self._bar.set_postfix(shown, refresh=False)
+            self._bar.update(step.number + 1 - self._bar.n)
+
+    def _keep(self, done: int, shown: Dict[str, str]) -> None:
+        count = f"{done}/{self._total}" if self._total else str(done)
+        self._line = "  ".join([f"{count} steps", *(f"{name} {value}" for name, value in shown.items())])
+        if time.monotonic() - self._printed >= LINE_SECONDS:
+            self._print()
+
+    def _print(self) -> None:
+        if self._line:
+            print(self._line, file=sys.stderr, flush=True)
+            self._line, self._printed = None, time.monotonic()
 
     def write(self, text: str) -> None:
         """Prints text above the bar."""
