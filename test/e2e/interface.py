@@ -55,7 +55,7 @@ class Interface(unittest.TestCase):
             self.assertEqual((command.code, command.out, command.err), (tool.code, tool.out, tool.err))
 
     def test_an_unknown_command_gets_a_suggestion(self):
-        self.assertIn("unknown command 'comple'; did you mean 'compile'?", cleave.tool("cleave", "comple").err)
+        self.assertIn("unknown command 'comple'; did you mean compile?", cleave.tool("cleave", "comple").err)
         far = cleave.tool("cleave", "quantize")
         self.assertEqual(far.code, 1)
         self.assertIn("`cleave --help` lists the commands", far.err)

@@ -27,12 +27,10 @@ Status unknown(const std::string &command) {
   std::vector<std::string> names;
   for (const Command &known : commands())
     names.push_back(known.name);
-  const std::string nearest = nearestNames(command, names, 1).front();
-  const bool isLike =
-      editDistance(command, nearest) <= command.size() / 2 || nearest.starts_with(command);
+  const std::vector<std::string> similar = similarNames(command, names);
   return Status::userError("unknown command '", command, "'",
-                           isLike ? "; did you mean '" + nearest + "'?"
-                                  : "; `cleave --help` lists the commands");
+                           similar.empty() ? "; `cleave --help` lists the commands"
+                                           : concat("; did you mean ", oneOf(similar), "?"));
 }
 
 // Becomes the tool of the command, with the words after the command as its arguments. Returns only
