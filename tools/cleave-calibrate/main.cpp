@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   app.add_option("--like", options.like,
                  "with --device cuda: cluster that gives what is not measured (name or file)")
-      ->type_name(oneOf(presetNames()) + "|FILE");
+      ->type_name(valuesType(presetNames()) + "|FILE");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
   Status status = options.device == "cuda" ? calibrateGpus(options) : calibrateCpu(options);

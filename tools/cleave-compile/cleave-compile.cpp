@@ -43,7 +43,7 @@ static void addKernelOptions(CLI::App &app, CompileOptions &options) {
 
 static void addPlanOptions(CLI::App &app, CompileOptions &options, Typed &typed) {
   app.add_option("--cluster", options.cluster, "the cluster: this machine, a preset or a file")
-      ->type_name(oneOf(cluster::presetNames()) + "|FILE")
+      ->type_name(valuesType(cluster::presetNames()) + "|FILE")
       ->group("Plan")
       ->capture_default_str();
   app.add_option("--device", options.device,
@@ -135,10 +135,10 @@ static void addInspectionOptions(CLI::App &app, CompileOptions &options) {
   app.add_option("--stop-after", options.stopAfter,
                  "write the IR after this phase instead of a plan")
       ->group("Inspection")
-      ->type_name(oneOf(names));
+      ->type_name(valuesType(names));
   app.add_option("--start-from", options.startFrom, "MODEL is the IR after this phase")
       ->group("Inspection")
-      ->type_name(oneOf(names));
+      ->type_name(valuesType(names));
   app.add_option("--dump-phases", options.dumpPhases,
                  "write the IR after every phase to this folder")
       ->group("Inspection")

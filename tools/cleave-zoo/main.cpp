@@ -43,7 +43,7 @@ int main(int argc, char **argv) {
   for (const zoo::Entry &entry : zoo::entries())
     names.push_back(entry.name);
   app.add_option("NAME", name, "the architecture; see --list")
-      ->type_name(oneOf(names))
+      ->type_name(valuesType(names))
       ->option_text(" "); // --list has the names
   app.add_option("-o,--output", output, "output file")->type_name("FILE");
   app.add_flag("--list", list, "print all architectures with their sizes");

@@ -30,7 +30,7 @@ static CLI::Validator numberThat(bool (*isAllowed)(double), const char *expected
       name);
 }
 
-std::string oneOf(const std::vector<std::string> &values) {
+std::string valuesType(const std::vector<std::string> &values) {
   std::string type;
   for (const std::string &value : values)
     type += (type.empty() ? "" : "|") + value;

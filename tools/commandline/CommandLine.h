@@ -33,7 +33,7 @@ void describeVerbosity(const std::string &quiet, const std::string &verbose);
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);
 
 // The type of an option with these values: `a|b|c`. More on types: OptionValues.h.
-std::string oneOf(const std::vector<std::string> &values);
+std::string valuesType(const std::vector<std::string> &values);
 
 // Checks of option values: a number above 0, and one of at least 0.
 CLI::Validator positive();
