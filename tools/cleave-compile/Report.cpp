@@ -23,7 +23,8 @@ enum class Shown {
 
 // Hints, and what the user asked for: what `least` and `auto` came to.
 static bool isAnswer(const std::string &kind) {
-  return kind == "hint" || kind == "memory" || kind == "ranks" || kind == "micro-batch" || kind == "stages";
+  return kind == "hint" || kind == "memory" || kind == "ranks" || kind == "micro-batch" ||
+         kind == "stages";
 }
 
 static void printRemark(const driver::Remark &remark) {

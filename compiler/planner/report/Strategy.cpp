@@ -113,6 +113,8 @@ private:
     if (scheme == "ZeRO-1")
       return concat("optimizer states", shareText(states_), " sharded over ",
                     names(states_.sharded), "; parameters replicated");
+    if (trains_ && !(parameters_.isClear && states_.isClear))
+      return "some parameters or optimizer states sharded, others replicated";
     if (scheme != "FSDP" && scheme != "HSDP")
       return "";
     const bool isSame = hasStates_ && states_.sharded == parameters_.sharded;

@@ -28,7 +28,8 @@ constexpr double kNearlyAll = 0.95;
 
 struct Strategy {
   std::string name; // `TP 8 x FSDP 32`; empty on one rank
-  std::string text; // `parameters and optimizer states sharded over dp`; empty if no rule holds
+  std::string
+      text; // `parameters and optimizer states sharded over dp`; empty if there is nothing to say
 };
 
 // `uses`: of the axes of the mesh. `trains`: whether parameters are updated.

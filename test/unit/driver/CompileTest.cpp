@@ -73,7 +73,7 @@ TEST_CASE("names of phases and devices are checked before anything is read") {
              Contains("--start-from: there is no phase 'plan'; did you mean planned?"));
   options.startFrom.clear();
   options.device = "tpu";
-  CHECK_THAT(refused("not IR", options), Contains("--device: found 'tpu'"));
+  CHECK_THAT(refused("not IR", options), Contains("--device: there is no device 'tpu'"));
 }
 
 TEST_CASE("IR that breaks the promise of its phase is not what the phase wrote") {

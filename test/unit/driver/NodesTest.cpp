@@ -56,7 +56,7 @@ TEST_CASE("no plan of a large model for several nodes is tensor parallel across 
         {name, "softmax-cross-entropy:logits", {{"batch", 128}, {"seq", length}}, {{"layers", 2}}});
     REQUIRE(!axes.empty());
     INFO(name << ": " << axes[0]);
-    CHECK(axes[0].find(" splits batch ") != std::string::npos); // the first axis crosses nodes
+    CHECK(axes[0].find(" splits the batch") != std::string::npos); // the first axis crosses nodes
     for (const std::string &axis : axes)
       CHECK(axis.find("features") == std::string::npos);
   }

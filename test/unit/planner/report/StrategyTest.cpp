@@ -61,7 +61,8 @@ TEST_CASE("nearly all bytes are enough for a name, and the share is told") {
   CHECK(of({data(0.981, 0.96)}).text ==
         "parameters (98.1 %) and optimizer states (96.0 %) sharded over a=2");
   CHECK(of({data(0.94, 1)}).name == "DP 2");
-  CHECK(of({data(0.94, 1)}).text.empty());
+  CHECK(of({data(0.94, 1)}).text ==
+        "some parameters or optimizer states sharded, others replicated");
   CHECK(of({data(1, 0)}).name == "DP 2"); // states are whole, but not parameters: no name
 }
 
