@@ -1,9 +1,9 @@
 // Groups decisions of one shape, and keeps the costliest of many.
 #include "tools/cleave-dump/DecisionTables.h"
 
+#include "runtime/base/Fold.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/FateTables.h"
-#include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
 
 #include <algorithm>

@@ -3,10 +3,10 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/base/Concat.h"
+#include "runtime/base/Fold.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/ArenaUse.h"
-#include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Views.h"
 

@@ -1,9 +1,9 @@
 #include "tools/cleave-dump/FateTables.h"
 
 #include "runtime/base/Concat.h"
+#include "runtime/base/Fold.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
-#include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // --memory: chart of memory over one step, live buffers at the peak, largest buffers.
 #include "runtime/artifact/Mesh.h"
+#include "runtime/base/Fold.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/ArenaUse.h"
-#include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Views.h"
 

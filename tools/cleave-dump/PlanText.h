@@ -74,4 +74,9 @@ std::string runsText(const plan::Program &program, uint32_t segment);
 // Bytes moved or reduced by a collective on one rank: the larger of operands and results.
 uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective);
 
+// The name of a decision in a row that several may share: its place in the model, if it has one.
+inline const std::string &rowName(const plan::Decision &decision) {
+  return decision.place().empty() ? decision.name() : decision.place();
+}
+
 } // namespace cleave::dump

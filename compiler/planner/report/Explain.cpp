@@ -1,10 +1,10 @@
 #include "compiler/planner/report/Explain.h"
 
 #include "compiler/planner/model/Products.h"
+#include "runtime/base/Fold.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
@@ -204,28 +204,19 @@ std::string memoryOption(int64_t bytes) {
 }
 
 std::string groupedNames(const std::vector<std::string> &names, size_t most) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> groups; // by names without numbers
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups; // by shape
   for (std::string name : names) {
     if (const size_t comma = name.find(", again"); comma != std::string::npos)
       name.erase(comma, 1);
-    std::string pattern;
-    for (const char c : name)
-      if (!std::isdigit(static_cast<unsigned char>(c)))
-        pattern += c;
-      else if (!pattern.ends_with('*'))
-        pattern += '*';
-    auto group = std::ranges::find(groups, pattern, [](auto &one) { return one.first; });
+    const std::string shape = nameShape(name);
+    auto group = std::ranges::find(groups, shape, [](auto &one) { return one.first; });
     if (group == groups.end())
-      group = groups.insert(group, {pattern, {}});
+      group = groups.insert(group, {shape, {}});
     group->second.push_back(name);
   }
   std::string text;
-  for (size_t i = 0; i < std::min(groups.size(), most); ++i) {
-    const auto &[pattern, members] = groups[i];
-    text += concat(i ? ", " : "", members.size() == 1 ? members[0] : pattern);
-    if (members.size() > 1)
-      text += concat(" (", members.size(), " ops)");
-  }
+  for (size_t i = 0; i < std::min(groups.size(), most); ++i)
+    text += concat(i ? ", " : "", foldedName(groups[i].second));
   return text;
 }
 

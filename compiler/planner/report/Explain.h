@@ -49,7 +49,7 @@ std::vector<Reason> explainChoices(const StepModel &model, const Explainer &expl
 std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solution &solution,
                                   size_t count);
 
-// `embedding, linear_* (4 ops), linear_* again (2 ops)`: the first `most` groups of ops whose names
+// `embedding, linear_{0-3}, linear_{4,5} again`: the first `most` groups of ops whose names
 // differ in numbers only, in the order of their first ops.
 std::string groupedNames(const std::vector<std::string> &names, size_t most = 4);
 

@@ -4,7 +4,6 @@
 #include "runtime/artifact/Verify.h"
 #include "runtime/base/Table.h"
 #include "tools/cleave-dump/ArenaUse.h"
-#include "tools/cleave-dump/Fold.h"
 #include "tools/cleave-dump/Views.h"
 
 #include <catch2/catch.hpp>
@@ -528,14 +527,6 @@ TEST_CASE("indices into nothing print as question marks") {
   CHECK_FALSE(dump::json(empty).empty());
   CHECK_FALSE(dump::programView(empty, 0));
   CHECK_FALSE(dump::explain(empty, "x"));
-}
-
-TEST_CASE("names of repeated blocks fold into one") {
-  CHECK(dump::nameShape("h.12.attn.w") == "h.#.attn.w");
-  CHECK(dump::foldedName({"h.0.w"}) == "h.0.w");
-  CHECK(dump::foldedName({"h.0.w1", "h.1.w1", "h.2.w1"}) == "h.{0-2}.w1");
-  CHECK(dump::foldedName({"a.3", "a.10", "a.4", "a.5", "a.8"}) == "a.{3-5,8,10}");
-  CHECK(dump::foldedName({"7", "8"}) == "{7,8}");
 }
 
 TEST_CASE("a plan without stages has no schedule to draw") {

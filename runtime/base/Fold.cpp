@@ -1,12 +1,12 @@
 // Numbers in names, and sets of them as ranges.
-#include "tools/cleave-dump/Fold.h"
+#include "runtime/base/Fold.h"
 
 #include "runtime/base/Concat.h"
 
 #include <cctype>
 #include <set>
 
-namespace cleave::dump {
+namespace cleave {
 
 static bool isDigit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
 
@@ -70,4 +70,4 @@ std::string foldedName(const std::vector<std::string> &names) {
   return result;
 }
 
-} // namespace cleave::dump
+} // namespace cleave
