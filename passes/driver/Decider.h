@@ -348,20 +348,21 @@ private:
     return again || needsLess ? std::move(again) : std::move(first);
   }
 
-  // Layouts, and the fates that they need within the budget.
+  // Layouts, and what is recomputed so that they fit into the budget.
   struct Base {
     const planner::PricedDecisions *plan;
     planner::ChosenFates chosen;
 
+    // Bytes beyond the budget.
     int64_t missing(int64_t budget) const {
       return chosen.isFitting ? 0 : chosen.peakBytes - budget;
     }
     double seconds() const { return plan->seconds + chosen.seconds; }
   };
 
-  // Of the layouts that the meshes suggest, those with the fastest plan, or those that miss the
-  // fewest bytes; nothing if there are none. The first meshes have the lowest bounds; only these
-  // are compared.
+  // Picks, among the layouts that the meshes suggest, those with the fastest plan within the
+  // budget, or else those that exceed it least; nothing if no mesh suggests any. Only the first
+  // meshes, which have the lowest bounds, are compared.
   Result<std::optional<Base>> chooseBase(const std::vector<planner::JointMesh> &meshes) {
     CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
     std::optional<Base> best;

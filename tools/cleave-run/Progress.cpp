@@ -13,7 +13,7 @@
 
 namespace cleave::run {
 
-// Time between two redraws of the bar, and between two lines where there is no terminal.
+// Time between two redraws of the bar, and between two lines if standard error is not a terminal.
 constexpr std::chrono::milliseconds kRedrawn{100}, kLogged{10'000};
 Progress::Progress(int64_t first, int64_t count, const plan::Plan &plan, const RunData &data,
                    const Options &options, bool isFirst)

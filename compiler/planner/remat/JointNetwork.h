@@ -62,7 +62,7 @@ private:
     int dependents = 0;            // ops of which it is such a source
   };
 
-  // What repetitions of an op that only they read take with any of its choices.
+  // The cost of recomputing an op whose result only recomputed ops read, over all its choices.
   struct SourceSeconds {
     int64_t leastBytes = kNever; // of its result
     double least = solver::kForbidden;

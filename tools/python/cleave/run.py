@@ -27,8 +27,8 @@ Callback = Callable[[Step], Any]
 EvaluationCallback = Callable[[Evaluation], Any]
 
 POLL_SECONDS = 0.02
-# Starts a command that gets SIGTERM, and so ends behind its step, if this process dies; and that takes SIGINT, which shells let the
-# commands of scripts ignore that they start in the background.
+# Starts a command that gets SIGTERM if this process dies, and so ends after its current step. It also handles SIGINT, which a shell makes the
+# background commands of a script ignore.
 STARTER = ("import ctypes, os, signal, sys; ctypes.CDLL(None).prctl(1, int(signal.SIGTERM)); signal.signal(signal.SIGINT, signal.SIG_DFL); "
            "os.execv(sys.argv[1], sys.argv[1:])")
 
