@@ -93,8 +93,7 @@ public:
   void refuseOthers() {
     for (const std::string &key : keys())
       if (!asked_.count(key))
-        fail(pathOf(key), "there is no such field",
-             suggestion(key, {asked_.begin(), asked_.end()}));
+        fail(pathOf(key), "unknown field", suggestion(key, {asked_.begin(), asked_.end()}));
   }
 
   Status &status() { return status_; }

@@ -71,7 +71,7 @@ Result<Cluster> findCluster(const std::string &nameOrPath) {
   for (auto &[name, text] : presetTexts())
     if (name == nameOrPath)
       return fromJson(text);
-  return Status::userError("there is no cluster and no file '", nameOrPath, "'",
+  return Status::userError("unknown cluster '", nameOrPath, "'",
                            suggestion(nameOrPath, presetNames(), "a cluster file"));
 }
 

@@ -125,7 +125,7 @@ Result<Profile> sorted(const Profile &profile, const std::string &key) {
     std::vector<std::string> known;
     for (const Column &other : kColumns)
       known.push_back(other.key);
-    return Status::userError("there is no column '", key, "'", suggestion(key, known));
+    return Status::userError("unknown column '", key, "'", suggestion(key, known));
   }
   Polynomial::Binding binding;
   for (const std::string &symbol : symbolsOf(profile))

@@ -207,7 +207,7 @@ Result<onnx::Model> build(const std::string &name, const std::map<std::string, i
   if (row == rows().end()) {
     for (const Architecture &other : rows())
       known.push_back(other.name);
-    return Status::userError("there is no architecture '", name, "'", suggestion(name, known));
+    return Status::userError("unknown architecture '", name, "'", suggestion(name, known));
   }
   Sizes all = row->sizes;
   for (const auto &[size, value] : sizes) {

@@ -22,7 +22,7 @@ Result<DeviceOption> parseDevice(const std::string &text) {
   if (colon != std::string::npos)
     option.target = text.substr(colon + 1);
   if ((!isCuda && option.kind != artifact::kCpu) || (!isCuda && colon != std::string::npos))
-    return Status::userError("there is no device '", text, "'",
+    return Status::userError("unknown device '", text, "'",
                              suggestion(text, {artifact::kCpu, artifact::kCuda}, "cuda:sm_90"));
   if (colon != std::string::npos)
     CLEAVE_TRY(codegen::gpuTargetFor(option.target).status());

@@ -482,7 +482,7 @@ Result<size_t> findPhase(const std::string &name) {
       return i;
     known.push_back(phase.name);
   }
-  return Status::userError("there is no phase '", name, "'", suggestion(name, known));
+  return Status::userError("unknown phase '", name, "'", suggestion(name, known));
 }
 
 } // namespace cleave::driver

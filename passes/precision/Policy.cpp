@@ -73,7 +73,7 @@ Result<Policy> parsePolicy(const std::string &text) {
   if (std::optional<Policy> policy = policyNamed(text))
     return *policy;
   if (std::error_code error; !std::filesystem::exists(text, error))
-    return Status::userError("there is no type '", text, "'",
+    return Status::userError("unknown type '", text, "'",
                              suggestion(text, {"f32", "tf32", "bf16", "f16"}, "a JSON file"));
   CLEAVE_TRY_ASSIGN(std::string content, readRegularFile(text));
   return policyFromJson(content).withContext(text);

@@ -191,7 +191,7 @@ Status unknownKind(const std::string &name) {
   for (const Kind &kind : kinds())
     if (kind.rate)
       names.push_back(kind.name);
-  return Status::userError("there is no schedule and no file `", name, "`",
+  return Status::userError("unknown schedule `", name, "`",
                            suggestion(name, names, "a file of learning rates"));
 }
 

@@ -244,7 +244,7 @@ class Evaluation(fixture.Plans):
         self.refuses(run(self.plans[1], "--eval-every", 2), "--eval-every needs --eval DATA")
         self.refuses(run(self.plans[1], "--eval", DATA, "--keep-best", "eval_loss"), "--keep-best needs --save DIR")
         self.refuses(run(self.plans[1], "--eval", DATA, "--save", self.folder / "x", "--keep-best", "loss"),
-                     "no metric 'loss'", "expected eval_loss or eval_accuracy")
+                     "unknown metric 'loss'", "expected eval_loss or eval_accuracy")
         self.refuses(run(self.plans[1], "--eval", cleave.MLP["data"]), "--eval")
         self.refuses(cleave.tool("cleave-compile", MODEL, *SGD, "--eval-ema", "-o", self.folder / "x.plan"), "--eval-ema", "needs --eval and --ema")
         self.refuses(run(self.plans[1], "--ema"), "--ema needs --weights DIR")

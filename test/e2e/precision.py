@@ -87,7 +87,7 @@ class Precision(unittest.TestCase):
     def test_an_unknown_type_is_refused(self):
         said = cleave.tool("cleave-compile", cleave.MLP["model"], "--set", "batch=8", "--dtype", "int8", "-o", self.folder / "x.plan")
         self.assertEqual(said.code, 1, said)
-        self.assertIn("--dtype: there is no type 'int8': expected f32, tf32, bf16, f16 or a JSON file", said.err)
+        self.assertIn("--dtype: unknown type 'int8': expected f32, tf32, bf16, f16 or a JSON file", said.err)
 
 
 # File of test/models/precision -> the model whose record it has.

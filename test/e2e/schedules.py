@@ -163,7 +163,7 @@ class LearningRates(fixture.InFolder):
         self.assertIn("--lr: found 'fast', expected a number of at least 0, or GROUP=NUMBER", self.refused("--lr", "fast"))
         self.assertIn("--lr: no parameter has the learning rate of a group 'fc9'; the plan's learning rates are: the optimizer's, fc2.*",
                       self.refused("--lr", "fc9=1"))
-        self.assertIn("--lr-schedule: there is no schedule and no file `cosin`; did you mean cosine?", self.refused("--lr-schedule", "cosin"))
+        self.assertIn("--lr-schedule: unknown schedule `cosin`; did you mean cosine?", self.refused("--lr-schedule", "cosin"))
         answer = cleave.tool("cleave-run", self.plan, "--data-command", "true", "--steps", 1, "--lr-schedule", "step:every=1epoch")
         self.assertEqual(answer.code, 1)
         self.assertIn("--lr-schedule counts epochs, but the number of samples is not known; count steps", answer.err)

@@ -9,14 +9,14 @@ import fixture
 # error is the whole message behind `TOOL: error: `.
 COMMANDS = [
     # Options.
-    ("cleave-compile {model} --los mse", "there is no option --los; did you mean --loss?"),
-    ("cleave-compile {train} -o {out} --rank=4", "there is no option --rank; did you mean --ranks?"),
-    ("cleave-run {run} --stesp 3", "there is no option --stesp; did you mean --steps?"),
-    ("cleave-dump {plan} --Sharding", "there is no option --Sharding; did you mean --sharding?"),
-    ("cleave-zoo gpt2 --layer 2 -o {out}", "there is no option --layer; did you mean --layers?"),
-    ("cleave-export {plan} --nonsense", "there is no option --nonsense (see --help)"),
+    ("cleave-compile {model} --los mse", "unknown option --los; did you mean --loss?"),
+    ("cleave-compile {train} -o {out} --rank=4", "unknown option --rank; did you mean --ranks?"),
+    ("cleave-run {run} --stesp 3", "unknown option --stesp; did you mean --steps?"),
+    ("cleave-dump {plan} --Sharding", "unknown option --Sharding; did you mean --sharding?"),
+    ("cleave-zoo gpt2 --layer 2 -o {out}", "unknown option --layer; did you mean --layers?"),
+    ("cleave-export {plan} --nonsense", "unknown option --nonsense (see --help)"),
     # Names.
-    ("cleave-compile {train} -o {out} --cluster h100", "--cluster: there is no cluster and no file 'h100'; did you mean h100-node?"),
+    ("cleave-compile {train} -o {out} --cluster h100", "--cluster: unknown cluster 'h100'; did you mean h100-node?"),
     ("cleave-compile {train} -o {out} --optimizer AdamX", "--optimizer: unknown optimizer `AdamX`; did you mean adam or adamw?"),
     ("cleave-compile {train} -o {out} --optimizer adamw:weight_decay=0.1",
      "--optimizer: the optimizer adamw has no `weight_decay`; did you mean weight-decay?"),
@@ -29,7 +29,7 @@ COMMANDS = [
     ("cleave-run {run} --lr-schedule cosine:wramup=3", "--lr-schedule: the schedule cosine has no `wramup`; did you mean warmup?"),
     ("cleave-run {run} --on-nan skp", "--on-nan: found 'skp'; did you mean skip? (see --help)"),
     ("cleave-dump {plan} --explain fc1.wieght", "the plan has no parameter, op or value named fc1.wieght; did you mean fc1.weight?"),
-    ("cleave-zoo gtp2 -o {out}", "there is no architecture 'gtp2'; did you mean gpt2?"),
+    ("cleave-zoo gtp2 -o {out}", "unknown architecture 'gtp2'; did you mean gpt2?"),
     # Absurd values.
     ("cleave-compile {train} -o {out} --memory 10",
      "--memory: found '10', which is 10 B, expected at least 1.00 KiB, such as 2GiB or 800MB"),

@@ -111,8 +111,7 @@ Status Evaluator::checkBest(const std::string &metric) const {
       return Status::ok();
     known.push_back(name);
   }
-  return Status::userError("--keep-best: there is no metric '", metric, "'",
-                           suggestion(metric, known));
+  return Status::userError("--keep-best: unknown metric '", metric, "'", suggestion(metric, known));
 }
 
 Status Evaluator::countBatches(const Options &options) {

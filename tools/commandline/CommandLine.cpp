@@ -170,7 +170,7 @@ static Status refuseUnknown(const CLI::App &app) {
   const std::string word = found->substr(0, found->find('='));
   const std::string name = word.substr(std::min(word.find_first_not_of('-'), word.size()));
   const std::vector<std::string> similar = similarOptions(app, name);
-  return Status::userError("there is no option ", word,
+  return Status::userError("unknown option ", word,
                            similar.empty() ? " (see --help)"
                                            : concat("; did you mean ", oneOf(similar), "?"));
 }

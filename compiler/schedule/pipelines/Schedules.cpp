@@ -65,8 +65,7 @@ Result<Order> orderOf(std::string_view name, const Shape &shape) {
   std::vector<std::string> known;
   for (const Schedule &schedule : kSchedules)
     known.emplace_back(schedule.name);
-  return Status::userError("there is no schedule '", name, "'",
-                           suggestion(std::string(name), known));
+  return Status::userError("unknown schedule '", name, "'", suggestion(std::string(name), known));
 }
 
 } // namespace cleave::pipelines

@@ -49,8 +49,7 @@ TEST_CASE("a bad cluster file is refused with the path of the bad field") {
   CHECK(messageOf(root) == "/levels/1/links/all_gather/0/bytes_per_second: this field is missing");
   root = goodJson();
   root["levels"][0]["links"]["all_gahter"] = json::array();
-  CHECK(messageOf(root) ==
-        "/levels/0/links/all_gahter: there is no such field; did you mean all_gather?");
+  CHECK(messageOf(root) == "/levels/0/links/all_gahter: unknown field; did you mean all_gather?");
   root = goodJson();
   root["levels"] = json::array();
   CHECK(messageOf(root) == "/levels: the list is empty, expected at least one level");

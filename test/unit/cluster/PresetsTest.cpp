@@ -27,7 +27,7 @@ TEST_CASE("every preset is a valid cluster of its name") {
 
 TEST_CASE("an unknown cluster is an error that suggests the similar one, or lists all") {
   std::string message = findCluster("h101-node").status().message();
-  CHECK(message == "there is no cluster and no file 'h101-node'; did you mean h100-node?");
+  CHECK(message == "unknown cluster 'h101-node'; did you mean h100-node?");
   message = findCluster("moon").status().message();
   CHECK(message.find("h100-500w-node, h100-node, h200-node, local-cpu") != std::string::npos);
 }

@@ -66,14 +66,14 @@ TEST_CASE("names of phases and devices are checked before anything is read") {
   CompileOptions options;
   options.stopAfter = "plan";
   CHECK_THAT(refused(kStep, options),
-             Contains("--stop-after: there is no phase 'plan'; did you mean planned?"));
+             Contains("--stop-after: unknown phase 'plan'; did you mean planned?"));
   options.stopAfter.clear();
   options.startFrom = "plan";
   CHECK_THAT(refused("not IR", options),
-             Contains("--start-from: there is no phase 'plan'; did you mean planned?"));
+             Contains("--start-from: unknown phase 'plan'; did you mean planned?"));
   options.startFrom.clear();
   options.device = "tpu";
-  CHECK_THAT(refused("not IR", options), Contains("--device: there is no device 'tpu'"));
+  CHECK_THAT(refused("not IR", options), Contains("--device: unknown device 'tpu'"));
 }
 
 TEST_CASE("IR that breaks the promise of its phase is not what the phase wrote") {

@@ -42,7 +42,7 @@ TEST_CASE("a device is a kind, of GPUs with a target or without") {
   CHECK(parsed("cpu") == "cpu ");
   CHECK(parsed("cuda") == "cuda ");
   CHECK(parsed("cuda:sm_90") == "cuda sm_90");
-  CHECK_THAT(parsed("tpu"), Contains("there is no device 'tpu'; did you mean cpu?"));
+  CHECK_THAT(parsed("tpu"), Contains("unknown device 'tpu'; did you mean cpu?"));
 }
 
 TEST_CASE("the option overrides the cluster's device") {
@@ -56,7 +56,7 @@ TEST_CASE("mistakes about devices have a message with a way out") {
   CHECK_THAT(failureOf(old).message(), Contains("found the GPU 'sm_70', expected sm_80 or a later "
                                                 "one; --device cpu makes a plan"));
   CHECK_THAT(failureOf(optionsFor("tpu")).message(),
-             Contains("--device: there is no device 'tpu'; did you mean cpu?"));
+             Contains("--device: unknown device 'tpu'; did you mean cpu?"));
   CHECK_THAT(failureOf(optionsFor("cuda:sm_75")).message(),
              Contains("found the GPU 'sm_75', expected sm_80 or a later one"));
   driver::CompileOptions checked = optionsFor("cuda");

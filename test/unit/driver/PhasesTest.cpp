@@ -21,7 +21,7 @@ TEST_CASE("a phase is found by its name, and the phases go from the file to the 
 
 TEST_CASE("an unknown phase is refused with the names of all, or with the similar one") {
   CHECK(findPhase("nowhere").status().message() ==
-        "there is no phase 'nowhere': expected import, forward, train, primitive, planned, "
+        "unknown phase 'nowhere': expected import, forward, train, primitive, planned, "
         "partitioned, scheduled, program or artifact");
-  CHECK(findPhase("plan").status().message() == "there is no phase 'plan'; did you mean planned?");
+  CHECK(findPhase("plan").status().message() == "unknown phase 'plan'; did you mean planned?");
 }

@@ -84,11 +84,9 @@ TEST_CASE("the text of a schedule has all options") {
 }
 
 TEST_CASE("a schedule that cannot be read says what was expected") {
-  CHECK(refusal("cosin:warmup=1") ==
-        "there is no schedule and no file `cosin`; did you mean cosine?");
-  CHECK(refusal("rates.txt") ==
-        "there is no schedule and no file `rates.txt`: expected constant, linear, cosine, "
-        "polynomial, step, one-cycle, wsd or a file of learning rates");
+  CHECK(refusal("cosin:warmup=1") == "unknown schedule `cosin`; did you mean cosine?");
+  CHECK(refusal("rates.txt") == "unknown schedule `rates.txt`: expected constant, linear, cosine, "
+                                "polynomial, step, one-cycle, wsd or a file of learning rates");
   CHECK(refusal("cosine:warm=1") == "the schedule cosine has no `warm`; did you mean warmup?");
   CHECK(refusal("cosine:power=1") == "the schedule cosine has no `power`: expected warmup, "
                                      "warmup-start, steps, min, min-ratio or cycles");

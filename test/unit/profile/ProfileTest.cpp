@@ -123,7 +123,7 @@ TEST_CASE("rows are sorted by a column, largest first, or the columns are listed
     return number(a.costs.parameters) > number(b.costs.parameters);
   }));
   CHECK_THAT(sorted(profile, "size").status().message(),
-             Catch::Matchers::Contains("there is no column 'size': expected parameters"));
+             Catch::Matchers::Contains("unknown column 'size': expected parameters"));
 }
 
 TEST_CASE("amounts that can be the largest are kept") {

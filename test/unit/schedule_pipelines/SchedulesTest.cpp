@@ -37,7 +37,7 @@ TEST_CASE("unknown names and shapes that a schedule is not made for are user err
   const auto why = [](const char *schedule, const Shape &shape) {
     return refusal(orderOf(schedule, shape).status());
   };
-  CHECK_THAT(why("gpip", {}), Contains("there is no schedule 'gpip'; did you mean gpipe?"));
+  CHECK_THAT(why("gpip", {}), Contains("unknown schedule 'gpip'; did you mean gpipe?"));
   CHECK_THAT(why("gpipe", {.ranks = 0}),
              Contains("gpipe: found 0 ranks") && Contains("expected at least 1 of each"));
   CHECK_THAT(why("1f1b", {.ranks = 2, .stagesPerRank = 2}),

@@ -104,8 +104,10 @@ TEST_CASE("sizes that do not fit are refused with what would") {
     return build(name, sizes).status().message();
   };
   using Catch::Matchers::Contains;
-  CHECK_THAT(message("gpt5", {}), Contains("no architecture 'gpt5'; did you mean gpt2 or gpt3?"));
-  CHECK_THAT(message("lstm", {}), Contains("no architecture 'lstm': expected gpt2, gpt2-medium"));
+  CHECK_THAT(message("gpt5", {}),
+             Contains("unknown architecture 'gpt5'; did you mean gpt2 or gpt3?"));
+  CHECK_THAT(message("lstm", {}),
+             Contains("unknown architecture 'lstm': expected gpt2, gpt2-medium"));
   CHECK_THAT(message("resnet50", {{"heads", 2}}),
              Contains("resnet50 has only --classes or --image"));
   CHECK_THAT(message("gpt2", {{"heads", 7}}), Contains("that the heads divide"));
