@@ -72,7 +72,7 @@ shuffle = true
             self.refused(f"[run]\nplan = {value}\n", plan)
 
     def test_mistakes_name_the_line_and_what_was_expected(self):
-        self.refused("[run]\n\nstep = 5\n", "line 3: [run] has no option 'step'; the most similar is 'steps'")
+        self.refused("[run]\n\nstep = 5\n", "line 3: [run] has no option 'step'; did you mean steps?")
         self.refused("[runs]\nsteps = 5\n", "line 1: found the section [runs], expected [compile] or [run]")
         self.refused("steps = 5\n", "line 1: found an option before the first section")
         self.refused("[run]\nplan = gpt.plan\n", 'write texts in quotes: "gpt.plan"')

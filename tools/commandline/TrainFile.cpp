@@ -168,9 +168,8 @@ const CLI::Option &findOption(const CLI::App &app, const Entry &entry) {
     if (keys.back() == entry.key)
       return *option;
   }
-  refuse(entry.line,
-         concat("[", entry.section, "] has no option '", entry.key, "'; the most similar is '",
-                nearestNames(entry.key, keys, 1).front(), "'"));
+  refuse(entry.line, concat("[", entry.section, "] has no option '", entry.key, "'",
+                            suggestionAmongMany(entry.key, keys)));
 }
 
 // CLI11's reader and writer of configurations, for one section.
