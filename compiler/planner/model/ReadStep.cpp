@@ -16,6 +16,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 
+#include <map>
 #include <unordered_map>
 
 using namespace mlir;
@@ -64,7 +65,7 @@ public:
     for (unsigned i = 0; i < end->getNumOperands(); ++i)
       readOutput(i, end->getOperand(i));
     findRepeats();
-    findChunks();
+    findParts();
     classifyOps(model_);
     setPlainStores(model_);
     return std::move(model_);
@@ -189,13 +190,17 @@ private:
       model_.ops[i].repeats = repeated.contains(op) ? microBatches : 1;
   }
 
-  void findChunks() {
-    const std::optional<graph::Stage> stage = graph::stageOf(step_);
-    if (!stage || stage->chunks.size() == 1)
+  void findParts() {
+    if (!graph::isStage(step_))
       return;
     const llvm::DenseMap<Operation *, graph::StagePart> parts = graph::partsOf(step_);
-    for (auto [i, op] : llvm::enumerate(graph::opsOf(step_)))
-      model_.ops[i].chunk = parts.lookup(op).chunk;
+    std::map<graph::StagePart, int> numbers;
+    for (auto [i, op] : llvm::enumerate(graph::opsOf(step_))) {
+      const graph::StagePart part = parts.lookup(op);
+      model_.ops[i].chunk = part.chunk;
+      model_.ops[i].stagePart =
+          numbers.try_emplace(part, static_cast<int>(numbers.size())).first->second;
+    }
   }
 
   func::FuncOp step_;

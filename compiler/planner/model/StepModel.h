@@ -96,7 +96,9 @@ struct Op {
   std::vector<int> sparseOperands;    // positions of tables of which only some rows are read
   int64_t repeats = 1;                // times per step: the number of micro-batches, or 1
   Part part = Part::Forward;
-  int64_t chunk = 0;              // of the stage that the step is, by its number in it; else 0
+  int64_t chunk = 0; // of the stage that the step is, by its number in it; else 0
+  // The number of its part if the step is a stage (graph::StagePart); else 0.
+  int stagePart = 0;
   Span runs;                      // from its first to its last instruction
   bool isProduct = false;         // of matrices, or a convolution
   bool isDirect = false;          // a convolution in a generated kernel (dialects/graph/Direct.h)

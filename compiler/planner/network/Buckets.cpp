@@ -41,12 +41,12 @@ public:
 
 private:
   // The properties that the members of a bucket share.
-  using Key = std::tuple<std::vector<int>, ReduceKind, ElementType, int64_t, int64_t>;
+  using Key = std::tuple<std::vector<int>, ReduceKind, ElementType, int64_t, int>;
 
   void enter(const Member &member, const cost::ReshardStep &step) {
     const Op &op = model_.ops[member.op];
     const Value &value = model_.values[op.results[member.result]];
-    Bucket &bucket = open_[{step.axes, step.reduce, value.element, op.completions(), op.chunk}];
+    Bucket &bucket = open_[{step.axes, step.reduce, value.element, op.completions(), op.stagePart}];
     const bool isFull = bucket.bytes + step.bytes > static_cast<double>(kBucketBytes);
     if (!bucket.members.empty() && (isFull || member.op >= bucket.deadline))
       close(bucket);

@@ -3,8 +3,9 @@
 // The reduction of an op's result can be joined if it is a single all_reduce, and if the result is
 // read late: first by an op far behind its producer, or by the update only, which can wait
 // (Costs::joinable). In the order of the ops, members are added to a bucket of equal axes,
-// reduction, element type and number of runs, until it is full (kBucketBytes) or the first reader
-// of a member comes. Partitioning marks the members, passes/schedule/Bucket.h joins them.
+// reduction, element type and number of runs, and of one part of a stage, since a message does not
+// wait for later parts. A bucket ends when it is full (kBucketBytes) or when the first reader of a
+// member comes. Partitioning marks the members, passes/schedule/Bucket.h joins them.
 #pragma once
 
 #include "compiler/planner/choices/Decisions.h"

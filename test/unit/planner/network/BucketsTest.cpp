@@ -27,6 +27,15 @@ TEST_CASE("reductions that only the update reads are one call, up to the size of
   CHECK(bucketsOfSums(large, plannedBy(large, "dp", 4)) == std::vector<int>{-1, -1});
 }
 
+TEST_CASE("parts of a stage reduce by calls of their own") {
+  StepModel model = trainingModel(512, 64, 64);
+  int part = 0;
+  for (Op &op : model.ops)
+    if (op.isAccumulate)
+      op.stagePart = ++part;
+  CHECK(bucketsOfSums(model, plannedBy(model, "dp", 4)) == std::vector<int>{-1, -1});
+}
+
 TEST_CASE("a bucket saves what its members take one by one but not together") {
   StepModel model = trainingModel(512, 64, 64);
   Plan plan = plannedBy(model, "dp", 4);
