@@ -79,6 +79,7 @@ void Compilation::take(Compilation &&other) {
   context = std::move(other.context);
   units = std::move(other.units);
   cluster = std::move(other.cluster);
+  cut = std::move(other.cut);
   decided = std::move(other.decided);
   stagePeaks = std::move(other.stagePeaks);
   arenaBytes = other.arenaBytes;
@@ -278,7 +279,8 @@ Status compile(Compilation &c) {
   CLEAVE_TRY(makeDumpFolder(c));
   if (!c.options.microBatch.empty())
     CLEAVE_TRY(cutBatch(c));
-  if (leavesStagesOpen(c.options))
+  if (leavesStagesOpen(c.options) ||
+      (c.options.stages > 1 && first == 0 && last >= *findPhase("planned")))
     CLEAVE_TRY(chooseStages(c));
   if (!c.times.empty()) // the choice ran phases
     first = *findPhase(c.times.back().phase) + 1;

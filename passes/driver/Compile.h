@@ -37,6 +37,13 @@ struct Variant {
   std::string detail;  // mesh, bytes of one rank
 };
 
+// How the model of a pipeline is cut into chunks (CutStages.h). Both by op of the forward step, in
+// the order of graph::opsOf().
+struct ModelCut {
+  std::vector<double> opSeconds; // that the cut assumes
+  std::vector<int64_t> chunkOf;  // stage::ChunkOfOp
+};
+
 // A program of the plan on its way through the phases.
 struct Unit {
   plan::Program::Kind kind;
@@ -58,6 +65,7 @@ struct Compilation {
   std::vector<Unit> units;
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
+  ModelCut cut;                    // of --stages; set by the phase `train`
   planner::Plan decided;           // the planner's decisions
   std::vector<int64_t> stagePeaks; // planned bytes by stage; empty without --stages
   // Plans of stages that take as long, in the planner's model, are not searched. If none is faster,

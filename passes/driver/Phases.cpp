@@ -20,6 +20,7 @@
 #include "passes/decompose/DirectConvolutions.h"
 #include "passes/decompose/LongReductions.h"
 #include "passes/decompose/SpaceToDepth.h"
+#include "passes/driver/CutStages.h"
 #include "passes/driver/Device.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
@@ -235,20 +236,24 @@ static Status train(Compilation &c) {
   if (c.options.clipNorm > 0)
     options.clipNorm = c.options.clipNorm;
   options.accumulate = c.options.accumulate;
-  if (c.options.stages > 1) {
-    CLEAVE_TRY_ASSIGN(options.chunks, chunksOf(c.options));
-    CLEAVE_TRY_ASSIGN(options.cutCosts, cutCosts(c));
-  }
+  Status cut;
+  if (c.options.stages > 1)
+    options.cut = [&](func::FuncOp step) {
+      cut = cutModel(c, step);
+      return success(cut.isOk());
+    };
   options.freezeBatchNorm = c.options.batchNorm == "frozen";
   if (c.options.evaluate)
     CLEAVE_TRY(makeEvaluation(c, options));
-  CLEAVE_TRY(reported(c, [&] {
+  const Status built = reported(c, [&] {
     if (failed(train::buildTrainingStep(step(c), options, &summary)))
       return failure();
     remarkFrozen(c);
     remarkPrecision(c, options.precision, summary);
     return simplify::simplify(step(c), simplify::Composites::Leave);
-  }));
+  });
+  CLEAVE_TRY(cut);
+  CLEAVE_TRY(built);
   return c.options.evaluateAverages ? addAverages(c) : Status::ok();
 }
 

@@ -1,11 +1,13 @@
 #include "passes/driver/Predict.h"
 
 #include "compiler/artifact/ExportKernel.h"
+#include "compiler/artifact/ExportPlan.h"
 #include "compiler/cost/Collective.h"
 #include "compiler/cost/Roofline.h"
 #include "compiler/schedule/Simulate.h"
 #include "compiler/schedule/plan/PlanTimeline.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Enums.h"
@@ -165,6 +167,16 @@ void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, cons
       for (plan::Instruction &instruction : *segment.mutable_instructions())
         instruction.set_seconds(predictor.seconds(instruction));
   }
+}
+
+Result<plan::Plan> predictedOutline(Compilation &c) {
+  CLEAVE_TRY_ASSIGN(plan::Plan outline, artifact::exportOutline(c.module()));
+  CLEAVE_TRY_ASSIGN(const cluster::Cluster shared,
+                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
+  mesh::MeshAttr mesh = mesh::meshOf(c.module());
+  predictInstructions(outline, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
+                      attentionKernels(c.module()));
+  return outline;
 }
 
 std::vector<int64_t> runsOf(const plan::Program &program) {

@@ -4,6 +4,7 @@
 #include "compiler/cluster/Cluster.h"
 #include "dialects/interfaces/Sharding.h"
 #include "dialects/interfaces/Tensor.h"
+#include "passes/driver/Compile.h"
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
 
@@ -23,6 +24,9 @@ AttentionKernels attentionKernels(mlir::ModuleOp module);
 // (cluster::forRanks).
 void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh,
                          const AttentionKernels &attention);
+
+// The programs of a compilation after the phase `program`, with the seconds of their instructions.
+Result<plan::Plan> predictedOutline(Compilation &c);
 
 // How often a step runs each segment of a program.
 std::vector<int64_t> runsOf(const plan::Program &program);

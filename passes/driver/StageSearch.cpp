@@ -1,8 +1,7 @@
 // See StageSearch.h.
 #include "passes/driver/StageSearch.h"
 
-#include "compiler/artifact/ExportPlan.h"
-#include "dialects/mesh/MeshDialect.h"
+#include "passes/driver/CutStages.h"
 #include "passes/driver/MicroBatches.h"
 #include "passes/driver/Phases.h"
 #include "passes/driver/Predict.h"
@@ -32,12 +31,7 @@ double pipelineBound(double seconds, int64_t stages, int64_t microBatches) {
 }
 
 Result<double> makespanOf(Compilation &c) {
-  CLEAVE_TRY_ASSIGN(plan::Plan outline, artifact::exportOutline(c.module()));
-  CLEAVE_TRY_ASSIGN(const cluster::Cluster shared,
-                    cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
-  mesh::MeshAttr mesh = mesh::meshOf(c.module());
-  predictInstructions(outline, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
-                      attentionKernels(c.module()));
+  CLEAVE_TRY_ASSIGN(const plan::Plan outline, predictedOutline(c));
   CLEAVE_TRY_ASSIGN(const StepSeconds seconds, secondsOfStep(outline));
   return seconds.step;
 }
@@ -52,6 +46,9 @@ constexpr double kFirstWait = 1.25;
 // The schedules of --schedule auto: the first one for all numbers of stages, then the others for
 // the best of them.
 constexpr const char *kSchedules[] = {"1f1b", "interleaved", "zb-h1", "zb-v"};
+
+// How often the model is cut again: each cut is planned anew, and the first gains the most.
+constexpr int kCuts = 1;
 
 // A number of stages or of micro-batches that was tried.
 struct Tried {
@@ -89,7 +86,12 @@ public:
       return failure_;
     if (c_.options.schedule == kAuto && best_->options.stages > 1)
       CLEAVE_TRY(trySchedules());
-    best_->remarks.push_back({"stages", remark()});
+    if (best_->options.stages > 1)
+      CLEAVE_TRY(tryCuts());
+    if (!cuts_.empty())
+      best_->remarks.push_back({"stages", cuts_});
+    if (leavesStagesOpen(c_.options))
+      best_->remarks.push_back({"stages", remark()});
     c_.take(std::move(*best_));
     return Status::ok();
   }
@@ -108,7 +110,8 @@ private:
     for (int64_t stages : series) {
       CLEAVE_TRY_ASSIGN(const Tried tried, tryStages(stages));
       tried_[stages] = tried.outcome;
-      c_.tell(concat("--stages ", stages, ": ", tried.outcome));
+      if (leavesStagesOpen(c_.options))
+        c_.tell(concat("--stages ", stages, ": ", tried.outcome));
       if (!patience.isLeft(tried, bestSeconds_))
         break;
     }
@@ -148,25 +151,53 @@ private:
       auto next = std::make_unique<Compilation>(std::move(options));
       next->cutoffSeconds = bestSeconds_;
       const Status status = compileTo(*next, "program");
-      const bool isTooLarge = status.kind() == StatusKind::Infeasible;
-      std::string outcome;
-      if (next->beatenSeconds) {
-        outcome = "at least " + secondsText(*next->beatenSeconds);
-      } else if (isTooLarge || status.kind() == StatusKind::UserError) {
-        outcome = isTooLarge ? "does not fit" : "not defined for these numbers";
-      } else {
-        CLEAVE_TRY(status);
-        CLEAVE_TRY_ASSIGN(const double seconds, makespanOf(*next));
-        outcome = secondsText(seconds);
-        if (seconds < bestSeconds_) {
-          best_ = std::move(next);
-          bestSeconds_ = seconds;
-        }
-      }
+      CLEAVE_TRY_ASSIGN(const std::string outcome, keepIfFaster(std::move(next), status));
       schedules_ += concat("; ", schedule, ": ", outcome);
       c_.tell(concat("--schedule ", schedule, ": ", outcome));
     }
     return Status::ok();
+  }
+
+  // Cuts the model of the best plan again, by the seconds that its chunks take there.
+  Status tryCuts() {
+    for (int round = 0; round < kCuts; ++round) {
+      CLEAVE_TRY_ASSIGN(std::optional<std::vector<double>> seconds, secondsByPlan(*best_));
+      if (!seconds)
+        return Status::ok();
+      auto next = std::make_unique<Compilation>(best_->options);
+      next->cut.opSeconds = std::move(*seconds);
+      CLEAVE_TRY(compileTo(*next, "train"));
+      if (next->cut.chunkOf == best_->cut.chunkOf)
+        return Status::ok();
+      next->cutoffSeconds = bestSeconds_;
+      const double before = bestSeconds_;
+      const Status status = continueTo(*next, "train", "program");
+      CLEAVE_TRY_ASSIGN(const std::string outcome, keepIfFaster(std::move(next), status));
+      cuts_ = concat(cuts_.empty() ? "cut" : cuts_ + "; cut",
+                     " again by the seconds of this plan: ", outcome, " instead of ",
+                     secondsText(before));
+      c_.tell(cuts_);
+      if (bestSeconds_ == before)
+        return Status::ok();
+    }
+    return Status::ok();
+  }
+
+  // Keeps what was compiled, with this status, if it is faster than the best. Returns what became
+  // of it.
+  Result<std::string> keepIfFaster(std::unique_ptr<Compilation> next, const Status &status) {
+    const bool isTooLarge = status.kind() == StatusKind::Infeasible;
+    if (next->beatenSeconds)
+      return "at least " + secondsText(*next->beatenSeconds);
+    if (isTooLarge || status.kind() == StatusKind::UserError)
+      return std::string(isTooLarge ? "does not fit" : "not defined for these numbers");
+    CLEAVE_TRY(status);
+    CLEAVE_TRY_ASSIGN(const double seconds, makespanOf(*next));
+    if (seconds < bestSeconds_) {
+      best_ = std::move(next);
+      bestSeconds_ = seconds;
+    }
+    return secondsText(seconds);
   }
 
   // The best number of micro-batches for a number of stages.
@@ -275,6 +306,7 @@ private:
   double workSeconds_ = 0;               // of the products of a step on one device at its peak
   std::map<int64_t, std::string> tried_; // outcomes by number of stages
   std::string schedules_;                // outcomes by schedule
+  std::string cuts_;                     // outcomes of other cuts
   Status failure_;                       // if nothing fits
   int64_t failedStages_ = 0;             // of that failure
 };
@@ -305,7 +337,7 @@ Status chooseStages(Compilation &c) {
   if (wantsEarlierPhases(asked)) { // the phases run again, for what they write
     c.units.clear();
     c.stagePeaks.clear();
-    c.remarks = {c.remarks.back()};
+    llvm::erase_if(c.remarks, [](const Remark &remark) { return remark.kind != "stages"; });
     c.times.clear();
   }
   return Status::ok();

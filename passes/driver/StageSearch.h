@@ -1,6 +1,6 @@
 // StageSearch: chooses the number of stages of a pipeline (--stages auto), the number of
 // micro-batches that pass through them (--micro-batch auto with --stages), and their order
-// (--schedule auto).
+// (--schedule auto), and where the model is cut.
 #pragma once
 
 #include "passes/driver/Compile.h"
@@ -32,7 +32,8 @@ Result<double> makespanOf(Compilation &c);
 // the model's FLOPs at the devices' peak exceeds the best step so far. Not planned to the end are
 // those whose first stage takes as long as that step in the planner's model, in which nothing
 // overlaps, with the bubbles that it has to wait. Other schedules are tried for the best numbers
-// only.
+// only. Then the best model is cut again, by the seconds that its chunks take in its plan, as long
+// as that is faster.
 //
 // The compilation is then that of the best plan after the phase `program`. If the options ask for
 // output of earlier phases, it has the chosen options and no module. A remark names what was tried.

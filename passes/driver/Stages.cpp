@@ -20,6 +20,7 @@
 #include "passes/driver/WaysOut.h"
 #include "passes/shard/Annotate.h"
 #include "passes/stage/Actions.h"
+#include "passes/stage/Cut.h"
 #include "passes/stage/Split.h"
 #include "runtime/base/RegularFile.h"
 #include "runtime/base/Units.h"
@@ -73,14 +74,6 @@ Status checkStages(const CompileOptions &options) {
   return Status::ok();
 }
 
-Result<stage::CutCosts> cutCosts(Compilation &c) {
-  CLEAVE_TRY(loadCluster(c));
-  const cluster::Link &link =
-      c.cluster->levels.front().link(CollectiveKind::Send, c.options.stages);
-  return stage::CutCosts{.secondsPerFlop = 1 / c.cluster->computeOf(c.options.dtype).peakFlops,
-                         .secondsPerByte = 1 / link.bytesPerSecond};
-}
-
 // The name or file of the schedule.
 static std::string scheduleOf(const CompileOptions &options) {
   return options.schedule.empty() ? "1f1b" : options.schedule;
@@ -106,9 +99,9 @@ static Result<pipelines::Order> orderOf(const CompileOptions &options) {
   return stage::orderOf(scheduleOf(options), options.stages, options.chunks, options.accumulate);
 }
 
-Result<int64_t> chunksOf(const CompileOptions &options) {
+Result<std::vector<int64_t>> placementOf(const CompileOptions &options) {
   CLEAVE_TRY_ASSIGN(const pipelines::Order order, orderOf(options).withContext("--schedule"));
-  return static_cast<int64_t>(order.rankOf.size());
+  return std::vector<int64_t>(order.rankOf.begin(), order.rankOf.end());
 }
 
 // Adds a unit per stage that evaluates on the parameters that the stage holds.

@@ -5,19 +5,15 @@
 #pragma once
 
 #include "passes/driver/Compile.h"
-#include "passes/stage/Cut.h"
 
 namespace cleave::driver {
 
 // A user error if the options cannot be combined with --stages.
 Status checkStages(const CompileOptions &options);
 
-// The number of chunks into which the model is cut. A user error if the schedule is not defined for
-// the numbers of stages and micro-batches.
-Result<int64_t> chunksOf(const CompileOptions &options);
-
-// The seconds of work and of messages by which the step is cut, on c.cluster.
-Result<stage::CutCosts> cutCosts(Compilation &c);
+// The stage of each chunk of the model. A user error if the schedule is not defined for the numbers
+// of stages and micro-batches.
+Result<std::vector<int64_t>> placementOf(const CompileOptions &options);
 
 // Replaces the step by one unit per stage, with the order in which it runs its micro-batches.
 Status splitStages(Compilation &c);

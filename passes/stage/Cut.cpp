@@ -26,15 +26,18 @@ public:
   // The first ops of chunks 1, 2, …. Chunks begin where no neighbouring place passes less, unless
   // these places are too few.
   std::vector<int64_t> balancedCuts(int64_t chunks, const CutCosts &costs) const {
-    const std::vector<double> crossing = secondsOfPlaces(costs);
+    const std::vector<double> crossing = secondsOfPlaces(costs.secondsPerByte);
     std::vector<size_t> places = narrowPlaces(crossing);
     if (static_cast<int64_t>(places.size()) < chunks + 1)
       places.assign(llvm::seq(crossing.size()).begin(), llvm::seq(crossing.size()).end());
+    llvm::DenseMap<Operation *, double> secondsOf;
+    for (auto [op, seconds] : llvm::zip_equal(graph::opsOf(step_), costs.opSeconds))
+      secondsOf[op] = seconds;
     std::vector<double> seconds, borders = {0};
     for (size_t unit = 0; unit + 1 < places.size(); ++unit) {
       double &sum = seconds.emplace_back();
       for (size_t i = places[unit]; i < places[unit + 1]; ++i)
-        sum += costs.secondsPerFlop * flopsOf(ops_[i]);
+        sum += secondsOf.at(ops_[i]);
       borders.push_back(crossing[places[unit + 1]]);
     }
     const auto sizes =
@@ -50,7 +53,24 @@ public:
   void cut(ArrayRef<int64_t> cuts) {
     for (auto [i, op] : llvm::enumerate(ops_))
       chunkOf_[op] = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
-    addTransfers();
+  }
+
+  // By op of the step: its chunk, or -1.
+  ChunkOfOp chunks() const {
+    ChunkOfOp chunks;
+    for (Operation *op : graph::opsOf(step_)) {
+      auto it = chunkOf_.find(op);
+      chunks.push_back(it == chunkOf_.end() ? -1 : it->second);
+    }
+    return chunks;
+  }
+
+  // Called when the ops have chunks.
+  void addTransfers() {
+    repeatOfParameters();
+    for (Operation *op : ops_)
+      for (Value result : op->getResults())
+        pass(result, chunkOf_.lookup(op));
   }
 
   LogicalResult cutAlong(int64_t chunks, IsHeld isHeld) {
@@ -64,14 +84,6 @@ public:
   }
 
 private:
-  // Called when the ops have chunks.
-  void addTransfers() {
-    repeatOfParameters();
-    for (Operation *op : ops_)
-      for (Value result : op->getResults())
-        pass(result, chunkOf_.lookup(op));
-  }
-
   // Finds the stored arguments on which values without a chunk depend, themselves included.
   void findStored() {
     for (unsigned i = 0; i < step_.getNumArguments(); ++i)
@@ -132,14 +144,9 @@ private:
     return tryChunks();
   }
 
-  static double flopsOf(Operation *op) {
-    const Polynomial flops = cast<graph::CostInterface>(op).getFlops();
-    return static_cast<double>(flops.constant().value_or(0));
-  }
-
   // By place between two ops, of which place i lies before op i: the seconds of passing the values
   // that cross it. The last place lies after all ops, and nothing crosses it.
-  std::vector<double> secondsOfPlaces(const CutCosts &costs) const {
+  std::vector<double> secondsOfPlaces(double secondsPerByte) const {
     std::vector<double> crossing(ops_.size() + 1);
     for (auto [i, op] : llvm::enumerate(ops_))
       for (Value result : op->getResults()) {
@@ -148,7 +155,7 @@ private:
           last = std::max(last, number_.lookup(user));
         const int64_t bytes = graph::byteCount(result.getType()).constant().value_or(0);
         for (size_t place = i + 1; place <= last; ++place)
-          crossing[place] += costs.secondsPerByte * static_cast<double>(bytes);
+          crossing[place] += secondsPerByte * static_cast<double>(bytes);
       }
     return crossing;
   }
@@ -246,14 +253,16 @@ private:
 
 } // namespace
 
-LogicalResult cutIntoChunks(func::FuncOp step, int64_t chunks, const CutCosts &costs) {
+FailureOr<ChunkOfOp> cutIntoChunks(func::FuncOp step, int64_t chunks, const CutCosts &costs) {
   Cutter cutter(step);
   if (static_cast<int64_t>(cutter.ops().size()) < chunks)
     return emitError(step.getLoc())
            << "the model cannot be cut into " << chunks << " chunks: " << cutter.ops().size()
            << " of its ops depend on both inputs and parameters; give fewer --stages or --chunks";
   cutter.cut(cutter.balancedCuts(chunks, costs));
-  return success();
+  ChunkOfOp chunkOf = cutter.chunks();
+  cutter.addTransfers();
+  return chunkOf;
 }
 
 LogicalResult cutAlong(func::FuncOp step, int64_t chunks, IsHeld isHeld) {

@@ -5,20 +5,26 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace cleave::stage {
 
 // Prices by which the cut minimises the seconds of the slowest chunk.
 struct CutCosts {
-  double secondsPerFlop = 0; // of computation
-  double secondsPerByte = 0; // of messages between chunks
+  std::vector<double> opSeconds; // by op, in the order of graph::opsOf()
+  double secondsPerByte = 0;     // of messages between chunks
 };
+
+// By op, in that order, its chunk; -1: its results are not passed, and each chunk computes those
+// that it reads.
+using ChunkOfOp = std::vector<int64_t>;
 
 // Divides the ops of `step`, which computes losses, into `chunks` ranges in their order, and puts a
 // graph.transfer on each value that passes from one to the next. Values that depend on no
-// parameter, or on parameters alone, are not passed: each chunk computes those that it reads. Fails
-// with a diagnostic if the step has too few ops.
-mlir::LogicalResult cutIntoChunks(mlir::func::FuncOp step, int64_t chunks, const CutCosts &costs);
+// parameter, or on parameters alone, are not passed. Fails with a diagnostic if the step has too
+// few ops.
+mlir::FailureOr<ChunkOfOp> cutIntoChunks(mlir::func::FuncOp step, int64_t chunks,
+                                         const CutCosts &costs);
 
 // Whether the stage of a chunk holds the argument of this name.
 using IsHeld = llvm::function_ref<bool(llvm::StringRef argument, int64_t chunk)>;

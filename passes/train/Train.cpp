@@ -16,7 +16,7 @@ namespace cleave::train {
 // The mean over the micro-batches.
 static Value accumulated(OpBuilder &b, Value value, const TrainOptions &options) {
   const int64_t count = options.accumulate;
-  if (count == 1 && options.chunks == 1)
+  if (count == 1 && !options.cut)
     return value;
   Value sum = AccumulateOp::create(b, value.getLoc(), value, count);
   return MulOp::create(b, value.getLoc(), sum,
@@ -97,7 +97,7 @@ LogicalResult buildTrainingStep(func::FuncOp step, const TrainOptions &options,
   if (failed(precision::applyPolicy(step, options.precision, precision)))
     return failure();
   loss = widened(b, loss);
-  if (options.chunks > 1 && failed(stage::cutIntoChunks(step, options.chunks, options.cutCosts)))
+  if (options.cut && failed(options.cut(step)))
     return failure();
   std::optional<LossScale> scale;
   if (options.precision.usesF16())

@@ -3,12 +3,14 @@
 #pragma once
 
 #include "passes/precision/Policy.h"
-#include "passes/stage/Cut.h"
 #include "passes/train/LossOption.h"
 #include "passes/train/optimizers/Optimizers.h"
 #include "runtime/base/Status.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,11 +41,12 @@ struct TrainOptions {
   // Parameters by name: those that match one of `trainable` (all if empty) and none of `freeze`.
   std::vector<std::string> trainable, freeze;
   std::optional<double> clipNorm; // gradients are scaled down to this norm
-  int64_t chunks = 1;             // into which the step is cut for the stages of a pipeline
-  stage::CutCosts cutCosts;       // by which it is cut
-  int64_t accumulate = 1;         // micro-batches per step; the loss covers all their samples
-  precision::Policy precision;    // the types in which ops compute
-  bool freezeBatchNorm = false;   // normalise by the running statistics and leave them as they are
+  // Puts the borders of a pipeline into the forward step; empty: there are none. Fails with a
+  // diagnostic.
+  std::function<mlir::LogicalResult(mlir::func::FuncOp)> cut;
+  int64_t accumulate = 1;       // micro-batches per step; the loss covers all their samples
+  precision::Policy precision;  // the types in which ops compute
+  bool freezeBatchNorm = false; // normalise by the running statistics and leave them as they are
 };
 
 // Parses `NAME[:KEY=VALUE,…]`; names are those of optimizers/Optimizers.h, and momentum (sgd with

@@ -34,6 +34,7 @@ bool hasArgument(mlir::ModuleOp module, const std::string &name) {
 TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
   ModelCase model = zooCases()[1];
   model.sizes["layers"] = 16;
+  model.symbols["seq"] = 256; // stages of two layers, since messages take less than products
   const ModelFile file(model);
   Compilation c(zooStages(file, model, 8, 16));
   checkOk(compileTo(c, "primitive"));

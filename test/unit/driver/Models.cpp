@@ -101,6 +101,11 @@ driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model
   return options;
 }
 
+void check(const Status &status) {
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+}
+
 std::string memoryText(const driver::CompileOptions &options) {
   return concat(options.memory ? concat(options.memory->bytes()) : "any", " bytes");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "passes/driver/Options.h"
+#include "runtime/base/Status.h"
 
 #include <cstdint>
 #include <map>
@@ -50,6 +51,9 @@ private:
 // The options of a training step with the numbers of the preset h100-node, as a plan for CPUs.
 driver::CompileOptions optionsOf(const std::string &path, const ModelCase &model,
                                  const Split &split);
+
+// Fails the test case, with the message, unless the status is a success.
+void check(const Status &status);
 
 // `4096 bytes`, or `any bytes` without --memory.
 std::string memoryText(const driver::CompileOptions &options);

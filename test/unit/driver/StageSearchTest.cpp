@@ -28,11 +28,6 @@ CompileOptions optionsFor(const ModelFile &file, const char *cluster, int64_t ra
   return options;
 }
 
-void check(const Status &status) {
-  INFO((status ? "" : status.message()));
-  REQUIRE(status.isOk());
-}
-
 // The makespan with the options as they are, whose bound is checked.
 double makespanWith(const CompileOptions &options) {
   Compilation c(options);
@@ -92,7 +87,7 @@ TEST_CASE("--stages auto takes the number whose simulated step is fastest") {
   Compilation c(options);
   check(chooseStages(c));
   INFO(cluster << ": " << c.remarks.back().text);
-  CHECK(*makespanOf(c) == Approx(least).epsilon(1e-12));
+  CHECK(*makespanOf(c) <= least * (1 + 1e-12)); // less if the model is cut again
   CHECK(c.stagePeaks.size() == (c.options.stages == 1 ? 0 : size_t(c.options.stages)));
   CHECK(c.arenaBytes > 0);
   CHECK_THAT(c.remarks.back().text, Contains(" in 4 micro-batches chosen: 1: "));
@@ -122,7 +117,7 @@ TEST_CASE("stages and micro-batches are chosen together") {
   CHECK_THAT(c.remarks.back().text, Contains(" of batch="));
   CHECK(c.options.symbols.at("batch") * c.options.accumulate == 8);
   if (options.autoStages)
-    CHECK(*makespanOf(c) == Approx(least).epsilon(1e-12));
+    CHECK(*makespanOf(c) <= least * (1 + 1e-12)); // less if the model is cut again
   else
     CHECK(c.options.stages == 2);
 }
@@ -164,7 +159,7 @@ TEST_CASE("--schedule auto takes the schedule whose simulated step is fastest") 
   Compilation c(options);
   check(chooseStages(c));
   INFO(cluster << ": " << c.remarks.back().text);
-  CHECK(*makespanOf(c) == Approx(least).epsilon(1e-12));
+  CHECK(*makespanOf(c) <= least * (1 + 1e-12)); // less if the model is cut again
   for (const char *schedule : {"; 1f1b: ", "; interleaved: ", "; zb-h1: ", "; zb-v: "})
     CHECK_THAT(c.remarks.back().text, Contains(schedule));
 }

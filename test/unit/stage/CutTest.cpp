@@ -30,6 +30,11 @@ func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"},
   return %6 : tensor<4x4xf32>
 })";
 
+// Each product of the model takes a second, its other ops nothing.
+static stage::CutCosts costs(double secondsPerByte) {
+  return {{0, 1, 1, 0, 1, 1, 0, 0}, secondsPerByte};
+}
+
 static std::vector<std::pair<int64_t, int64_t>> transfersOf(ModuleOp module) {
   std::vector<std::pair<int64_t, int64_t>> found;
   module.walk([&](graph::TransferOp op) { found.emplace_back(op.getFrom(), op.getTo()); });
@@ -38,7 +43,7 @@ static std::vector<std::pair<int64_t, int64_t>> transfersOf(ModuleOp module) {
 
 TEST_CASE("a value passes every border up to its last reader, and masks of inputs pass none") {
   GraphText text(kMaskedModel);
-  REQUIRE(succeeded(stage::cutIntoChunks(graph::stepOf(text.module()), 4, {1, 1e-3})));
+  REQUIRE(succeeded(stage::cutIntoChunks(graph::stepOf(text.module()), 4, costs(1e-3))));
   // %0 passes all three borders, %2 and %3 one each.
   const auto found = transfersOf(text.module());
   CHECK(found.size() == 5);
@@ -51,5 +56,19 @@ TEST_CASE("a value passes every border up to its last reader, and masks of input
 TEST_CASE("a step has at most as many stages as ops that pass values") {
   GraphText text(kMaskedModel);
   ScopedDiagnosticHandler quiet(text.context(), [](Diagnostic &) { return success(); });
-  CHECK(failed(stage::cutIntoChunks(graph::stepOf(text.module()), 8, {1, 1})));
+  CHECK(failed(stage::cutIntoChunks(graph::stepOf(text.module()), 8, costs(1))));
+}
+
+TEST_CASE("chunks have equal seconds, and ops on inputs alone have no chunk") {
+  GraphText text(kMaskedModel);
+  stage::CutCosts slowEnd = costs(0);
+  SECTION("equal products") {
+    CHECK(*stage::cutIntoChunks(graph::stepOf(text.module()), 2, slowEnd) ==
+          stage::ChunkOfOp{-1, 0, 0, 1, 1, 1, 1, 1});
+  }
+  SECTION("the last product takes as long as the others together") {
+    slowEnd.opSeconds[5] = 3;
+    CHECK(*stage::cutIntoChunks(graph::stepOf(text.module()), 2, slowEnd) ==
+          stage::ChunkOfOp{-1, 0, 0, 0, 0, 1, 1, 1});
+  }
 }

@@ -5,6 +5,7 @@
 #include "compiler/interpret/Interpret.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Stage.h"
+#include "passes/stage/Cut.h"
 #include "passes/train/Train.h"
 #include "test/unit/graph_text/GraphText.h"
 
@@ -39,13 +40,22 @@ func.func @step(%x: tensor<4x4xf64> {graph.name = "x", graph.role = "input"},
   return %6 : tensor<4x4xf64>
 })";
 
+// Cuts by the FLOPs of ops.
+LogicalResult cut(func::FuncOp step, int64_t chunks) {
+  stage::CutCosts costs{{}, 1e-6};
+  for (Operation *op : graph::opsOf(step))
+    costs.opSeconds.push_back(static_cast<double>(
+        cast<graph::CostInterface>(op).getFlops().constant().value_or(0)));
+  return stage::cutIntoChunks(step, chunks, costs);
+}
+
 train::TrainOptions options(int64_t chunks) {
   train::TrainOptions options;
   options.losses = {*train::parseLoss("mse:y")};
   options.optimizer = *train::parseOptimizer("adamw:lr=0.1");
   options.clipNorm = 0.5;
-  options.chunks = chunks;
-  options.cutCosts = {1, 1e-6};
+  if (chunks > 1)
+    options.cut = [chunks](func::FuncOp step) { return cut(step, chunks); };
   return options;
 }
 

@@ -1,0 +1,23 @@
+// CutStages: cuts the model of a pipeline into chunks (--stages), and corrects the seconds by which
+// it is cut once a plan shows what the chunks take.
+#pragma once
+
+#include "passes/driver/Compile.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace cleave::driver {
+
+// Cuts the forward step into the chunks of the schedule, such that the slowest one takes the least
+// time, by the seconds of `c.cut`. If it has none, they are those that each op takes on one GPU,
+// which leaves out what the plan decides: collectives, recomputation, and what fusion saves. On
+// CPUs, FLOPs count alone: there, the last bits of a sum over a row depend on the kernel that it is
+// in, and borders that follow the products keep the kernels of a layer together. Sets `c.cut`.
+Status cutModel(Compilation &c, mlir::func::FuncOp step);
+
+// After the phase `program`: the seconds of `c.cut`, with those of each chunk in proportion to what
+// its parts take for a micro-batch in the programs. Nothing on CPUs, and if the busiest stage takes
+// hardly longer than the mean.
+Result<std::optional<std::vector<double>>> secondsByPlan(Compilation &c);
+
+} // namespace cleave::driver
