@@ -4,7 +4,7 @@
 #include "compiler/planner/remat/FatePins.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Step.h"
-#include "passes/driver/PlanFates.h"
+#include "passes/driver/ModuleStep.h"
 #include "runtime/base/Units.h"
 
 #include "mlir/IR/OperationSupport.h"
@@ -82,44 +82,45 @@ static void rename(planner::Plan &plan, const planner::StepModel &from,
 }
 
 // The decisions of `like` on another step, whose memory is set; nothing if it exceeds the budget.
-static Result<std::optional<Decided>> decideAs(const Decided &like, ModuleOp module,
-                                               const planner::StepModel &model,
+static Result<std::optional<Decided>> decideAs(const Decided &like, const ModuleStep &step,
                                                const cluster::Cluster &cluster) {
-  CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, like.fates));
-  decided.plan = like.plan;
-  rename(decided.plan, like.model, decided.model);
-  CLEAVE_TRY_ASSIGN(
-      const planner::ProgramMemory memory,
-      memoryOfPrograms(*decided.module, decided.model, cluster, decided.plan.budget)(decided.plan));
-  if (!decided.plan.budget.holds(memory.arena))
+  planner::PlannedStep planned;
+  planned.fates = like.fates;
+  CLEAVE_TRY_ASSIGN(planned.step, step.realise(like.fates));
+  planned.plan = like.plan;
+  planner::Plan &plan = planned.plan;
+  rename(plan, like.model, planned.step->model());
+  CLEAVE_TRY_ASSIGN(const planner::ProgramMemory memory,
+                    planner::memoryOf(*planned.step, cluster, plan.budget)(plan));
+  if (!plan.budget.holds(memory.arena))
     return std::optional<Decided>();
-  decided.plan.peakBytes = memory.peak;
-  decided.plan.arenaBytes = memory.arena;
-  if (const size_t again = decided.plan.repetitions.size(); again > 0)
-    decided.recomputation =
+  plan.peakBytes = memory.peak;
+  plan.arenaBytes = memory.arena;
+  if (const size_t again = plan.repetitions.size(); again > 0)
+    planned.recomputation =
         concat(again,
                " activations are recomputed in the backward pass, as on an earlier stage of equal "
                "ops: ",
                bytesText(memory.peak), " at the peak");
-  return std::optional(std::move(decided));
+  return std::optional(decidedBy(std::move(planned)));
 }
 
 Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
                                            const cluster::Cluster &cluster,
                                            planner::PlannerOptions options) {
-  CLEAVE_TRY_ASSIGN(const planner::StepModel model, readModel(module));
+  CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
   CLEAVE_TRY_ASSIGN(const planner::ForcedFates forced,
-                    planner::forcedFates(model, options.pins, options.spaces));
+                    planner::forcedFates(step.model(), options.pins, options.spaces));
   if (!like.plan.repetitions.empty() && !planner::isDetermined(forced)) {
     options.whenTooLarge = planner::WhenTooLarge::Stop;
-    Result<Decided> kept =
-        planWithFates(module, model, planner::fatesOf(model, forced), cluster, options);
+    Result<planner::PlannedStep> kept =
+        planner::planWithFates(step, planner::fatesOf(step.model(), forced), cluster, options);
     if (kept)
-      return std::optional(std::move(*kept));
+      return std::optional(decidedBy(std::move(*kept)));
     if (kept.status().kind() != StatusKind::Infeasible)
       return kept.status();
   }
-  return decideAs(like, module, model, cluster);
+  return decideAs(like, step, cluster);
 }
 
 } // namespace cleave::driver

@@ -1,24 +1,26 @@
 #include "passes/driver/DecideStep.h"
 
-#include "passes/driver/Decider.h"
+#include "compiler/planner/search/SearchPlan.h"
+#include "passes/driver/ModuleStep.h"
+
+#include <utility>
 
 namespace cleave::driver {
 
-// Which layouts repetitions are searched for depends on whether any plan is enough. What is found
-// then must be found in any case.
-Result<Decided> decideStep(ModuleOp module, const cluster::Cluster &cluster,
+Decided decidedBy(planner::PlannedStep planned) {
+  auto &step = static_cast<ModuleStep &>(*planned.step);
+  return {.module = step.takeModule(),
+          .fates = std::move(planned.fates),
+          .model = step.takeModel(),
+          .plan = std::move(planned.plan),
+          .recomputation = std::move(planned.recomputation)};
+}
+
+Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
                            const planner::PlannerOptions &options) {
-  Decider decider(module, cluster, options);
-  Result<Decided> decided = decider.run();
-  const bool isTooLarge = decided.status().kind() == StatusKind::Infeasible;
-  if (!isTooLarge || !decider.isSearched() || options.isAnyEnough)
-    return decided;
-  planner::PlannerOptions any = options;
-  any.isAnyEnough = true;
-  any.whenTooLarge = planner::WhenTooLarge::Search;
-  any.onTooLarge = nullptr;
-  Result<Decided> other = Decider(module, cluster, any).run();
-  return other ? std::move(other) : std::move(decided);
+  CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
+  CLEAVE_TRY_ASSIGN(planner::PlannedStep planned, planner::searchPlan(step, cluster, options));
+  return decidedBy(std::move(planned));
 }
 
 } // namespace cleave::driver

@@ -4,7 +4,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Diagnostics.h"
-#include "passes/driver/PlanFates.h"
+#include "passes/driver/ModuleStep.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
 #include "passes/shard/Annotate.h"
@@ -75,7 +75,8 @@ Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
                                      const cluster::Cluster &cluster,
                                      const planner::StepModel &model, const planner::Plan &step,
                                      ArrayRef<planner::NamePin> others) {
-  CLEAVE_TRY_ASSIGN(planner::StepModel evaluation, readModel(*unit.module));
+  CLEAVE_TRY_ASSIGN(const ModuleStep read, ModuleStep::read(*unit.module));
+  const planner::StepModel &evaluation = read.model();
   std::set<std::string> used;
   for (const planner::Argument &argument : evaluation.arguments)
     used.insert(argument.name);
@@ -83,8 +84,7 @@ Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
   options.ranks = step.mesh.ranks();
   options.mesh = step.mesh;
   options.budget = step.budget;
-  options.memoryOf =
-      memoryOfPrograms(*unit.module, evaluation, cluster, planner::Budget::unlimited());
+  options.memoryOf = planner::memoryOf(read, cluster, planner::Budget::unlimited());
   std::vector<planner::NamePin> pins;
   for (size_t i = 0; i < model.arguments.size(); ++i) {
     const planner::Argument &argument = model.arguments[i];

@@ -1,7 +1,7 @@
 #include "passes/driver/GivenSolution.h"
 
 #include "compiler/solver/Json.h"
-#include "passes/driver/PlanFates.h"
+#include "passes/driver/ModuleStep.h"
 #include "runtime/base/FileWriter.h"
 #include "runtime/base/RegularFile.h"
 
@@ -20,11 +20,14 @@ Result<Decided> decideAsGiven(const std::string &path, ModuleOp module,
                               const cluster::Cluster &cluster, planner::PlannerOptions options) {
   CLEAVE_TRY_ASSIGN(std::string text, readRegularFile(path));
   CLEAVE_TRY_ASSIGN(std::vector<int> choices, solver::choicesFromJson(text).withContext(path));
-  CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
-  CLEAVE_TRY_ASSIGN(Decided decided, realiseFates(module, model, planner::keepAll(model)));
-  options.memoryOf = memoryOfPrograms(*decided.module, decided.model, cluster, options.budget);
-  CLEAVE_TRY_ASSIGN(decided.plan, planner::planOf(decided.model, cluster, options, choices));
-  return decided;
+  CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
+  planner::PlannedStep planned;
+  planned.fates = planner::keepAll(step.model());
+  CLEAVE_TRY_ASSIGN(planned.step, step.realise(planned.fates));
+  options.memoryOf = planner::memoryOf(*planned.step, cluster, options.budget);
+  CLEAVE_TRY_ASSIGN(planned.plan,
+                    planner::planOf(planned.step->model(), cluster, options, choices));
+  return decidedBy(std::move(planned));
 }
 
 } // namespace cleave::driver

@@ -94,23 +94,6 @@ Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster
                             isLeast() ? "1 % less was refused" : "less was not tried")};
 }
 
-std::string refusalText(const planner::Plan &plan, int64_t needed, int64_t budget, bool isProven) {
-  std::string text = planner::refusalText({.isProven = isProven,
-                                           .budget = budget,
-                                           .needed = needed,
-                                           .ranks = plan.mesh.ranks(),
-                                           .pins = plan.pin});
-  std::vector<std::string> names;
-  for (const auto &value : plan.atPeak)
-    names.push_back(value.name);
-  if (!names.empty())
-    text += "; largest at its peak: " + planner::groupedNames(names);
-  if (plan.peakBytes <= budget)
-    text += concat("; no more than ", bytesText(static_cast<uint64_t>(plan.peakBytes)),
-                   " of it are in use at a time, but its buffers found no places in less");
-  return text;
-}
-
 // A budget in which a plan is found, if one is near the smallest program that was seen.
 static std::optional<std::pair<int64_t, planner::Plan>> confirmedNear(Budgets &budgets,
                                                                       int64_t seen) {
@@ -141,7 +124,7 @@ Result<Decided> decideOrRefuse(ModuleOp module, const cluster::Cluster &cluster,
       decided.status().message().find(planner::memoryOption(needed)) != std::string::npos;
   if (isNamed && plan.peakBytes > budget)
     return decided;
-  return Status::infeasible(refusalText(plan, needed, budget));
+  return Status::infeasible(planner::refusalText(plan, needed, budget));
 }
 
 } // namespace cleave::driver

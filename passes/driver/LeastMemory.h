@@ -29,9 +29,4 @@ Result<LeastMemory> leastMemory(mlir::ModuleOp module, const cluster::Cluster &c
 Result<Decided> decideOrRefuse(mlir::ModuleOp module, const cluster::Cluster &cluster,
                                planner::PlannerOptions options);
 
-// The message that no plan was found in `budget` bytes of one rank, or that none fits, while `plan`
-// was found in `needed`.
-std::string refusalText(const planner::Plan &plan, int64_t needed, int64_t budget,
-                        bool isProven = false);
-
 } // namespace cleave::driver

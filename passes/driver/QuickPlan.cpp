@@ -1,6 +1,8 @@
 #include "passes/driver/QuickPlan.h"
 
 #include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/search/PlannedStep.h"
+#include "passes/driver/ModuleStep.h"
 
 #include <algorithm>
 #include <utility>
@@ -36,8 +38,8 @@ static Result<std::vector<planner::Fates>> fatesToTry(const planner::StepModel &
 
 Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
                             planner::PlannerOptions options) {
-  CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(module));
-  CLEAVE_TRY_ASSIGN(std::vector<planner::Fates> fates, fatesToTry(model, options));
+  CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
+  CLEAVE_TRY_ASSIGN(std::vector<planner::Fates> fates, fatesToTry(step.model(), options));
   const planner::Budget budget = std::exchange(options.budget, planner::Budget::unlimited());
   options.maxReasons = 0;
   std::vector<planner::Pins> layouts = {options.pins};
@@ -49,7 +51,7 @@ Result<QuickPlan> quickPlan(ModuleOp module, const cluster::Cluster &cluster,
   for (const planner::Pins &pins : layouts)
     for (const planner::Fates &fate : fates) {
       options.pins = pins;
-      Result<Decided> found = planWithFates(module, model, fate, cluster, options);
+      Result<planner::PlannedStep> found = planner::planWithFates(step, fate, cluster, options);
       const bool isFirst = quick.points.empty();
       if (!found && (isFirst || found.status().kind() != StatusKind::Infeasible))
         return found.status();

@@ -4,7 +4,12 @@
 // effort of decideStep, whose plans are as good or better.
 #pragma once
 
-#include "passes/driver/PlanFates.h"
+#include "compiler/planner/search/Planner.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
 
 namespace cleave::driver {
 

@@ -14,7 +14,7 @@
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
 #include "passes/driver/FirstStage.h"
-#include "passes/driver/PlanFates.h"
+#include "passes/driver/ModuleStep.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
 #include "passes/driver/WaysOut.h"

@@ -230,6 +230,23 @@ std::string refusalText(const Refusal &refusal) {
                 " more");
 }
 
+std::string refusalText(const Plan &plan, int64_t needed, int64_t budget, bool isProven) {
+  std::string text = refusalText({.isProven = isProven,
+                                  .budget = budget,
+                                  .needed = needed,
+                                  .ranks = plan.mesh.ranks(),
+                                  .pins = plan.pin});
+  std::vector<std::string> names;
+  for (const Holder &holder : plan.atPeak)
+    names.push_back(holder.name);
+  if (!names.empty())
+    text += "; largest at its peak: " + groupedNames(names);
+  if (plan.peakBytes <= budget)
+    text += concat("; no more than ", bytesText(static_cast<uint64_t>(plan.peakBytes)),
+                   " of it are in use at a time, but its buffers found no places in less");
+  return text;
+}
+
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
                               int64_t ranks, const std::string &pins, bool isOnlyStep) {
   const solver::Infeasibility &why = solution.infeasibility;

@@ -61,6 +61,9 @@ struct Refusal {
   std::string pins; // Pins::name() of the pins that restrict the plan; empty if there are none
 };
 std::string refusalText(const Refusal &refusal);
+// The message that no plan was found in `budget` bytes of one rank, or that none fits, while `plan`
+// was found in `needed`.
+std::string refusalText(const Plan &plan, int64_t needed, int64_t budget, bool isProven = false);
 
 // `(--memory 512KiB`: how a message names an amount that is needed.
 std::string memoryOption(int64_t bytes);

@@ -8,6 +8,9 @@
 
 namespace cleave::planner {
 
+// On how many meshes, which have the lowest bounds, fates are chosen to compare their layouts.
+static constexpr int64_t kBases = 3;
+
 static PricedDecisions baseOf(const StepModel &model, const cluster::Cluster &shared,
                               const Joint &joint, const Mesh &mesh) {
   Costs costs(model, shared, mesh);
@@ -100,6 +103,32 @@ Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster
   if (!options.isAnyEnough)
     CLEAVE_TRY(tighten(question, meshes));
   return meshes;
+}
+
+Result<std::optional<Base>> chooseBase(const std::vector<JointMesh> &meshes, const StepModel &model,
+                                       const cluster::Cluster &shared,
+                                       const PlannerOptions &options, const ForcedFates &forced) {
+  const int64_t budget = options.budget.bytes();
+  auto missing = [&](const Base &base) {
+    return base.chosen.isFitting ? 0 : base.chosen.peakBytes - budget;
+  };
+  auto needs = [&](const Base &base) { return std::pair(missing(base), base.seconds()); };
+  std::optional<Base> best;
+  for (const JointMesh &mesh : meshes) {
+    if (&mesh - meshes.data() >= kBases && best)
+      break;
+    if (!mesh.base || (best && missing(*best) == 0 && mesh.boundSeconds >= best->seconds()))
+      continue;
+    Costs costs(model, shared, mesh.mesh);
+    Result<ChosenFates> chosen = chooseFates(costs, *mesh.base, forced, budget, options.solve);
+    if (chosen.status().kind() == StatusKind::Infeasible)
+      continue;
+    CLEAVE_TRY(chosen.status());
+    Base base{&*mesh.base, std::move(*chosen)};
+    if (!best || needs(base) < needs(*best))
+      best = std::move(base);
+  }
+  return best;
 }
 
 } // namespace cleave::planner

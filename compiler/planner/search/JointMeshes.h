@@ -1,5 +1,5 @@
 // JointMeshes: the joint bounds of all meshes (JointBound.h), and the plans without repetitions
-// that they suggest to choose fates for.
+// that they suggest to choose fates for, of which one is picked.
 #pragma once
 
 #include "compiler/planner/remat/JointBound.h"
@@ -23,5 +23,21 @@ struct JointMesh {
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
                                            const PlannerOptions &options,
                                            const ForcedFates &forced);
+
+// Layouts that a mesh suggests, and what is recomputed so that they fit into a budget.
+struct Base {
+  const PricedDecisions *plan; // JointMesh::base
+  ChosenFates chosen;
+
+  double seconds() const { return plan->seconds + chosen.seconds; } // per step
+};
+
+// Picks, among the layouts that the meshes suggest, those with the fastest plan within the budget
+// of the options, or else those that exceed it least; nothing if no mesh suggests any. `meshes`, by
+// rising bound, must outlive the result; only the first few are compared. `shared`: the cluster as
+// all ranks see it (cluster::forRanks).
+Result<std::optional<Base>> chooseBase(const std::vector<JointMesh> &meshes, const StepModel &model,
+                                       const cluster::Cluster &shared,
+                                       const PlannerOptions &options, const ForcedFates &forced);
 
 } // namespace cleave::planner

@@ -50,7 +50,7 @@ struct PlannerOptions {
   // Takes the place of the bound on plans of this step: with other repetitions there may be faster
   // ones.
   std::optional<Proven> proven;
-  // driver::decideStep takes the first plan that fits instead of the best one. Whether it finds one
+  // searchPlan takes the first plan that fits instead of the best one. Whether it finds one
   // does not depend on that.
   bool isAnyEnough = false;
   // Called with the bytes of the smallest program found if none fits. May be empty.

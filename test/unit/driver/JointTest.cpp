@@ -7,7 +7,7 @@
 #include "compiler/planner/search/Planner.h"
 #include "dialects/graph/Step.h"
 #include "passes/driver/Compile.h"
-#include "passes/driver/PlanFates.h"
+#include "passes/driver/ModuleStep.h"
 #include "passes/driver/PlannedProgram.h"
 #include "passes/remat/Realise.h"
 #include "test/unit/driver/Models.h"

@@ -82,18 +82,6 @@ TEST_CASE("the same for larger models under pins") {
     checkLeast(bundledCases()[model], {4, "dp=4", 1, "zero3"});
 }
 
-TEST_CASE("a refusal tells whether buffers found no places in the budget") {
-  planner::Plan plan;
-  plan.mesh = *Mesh::parse("dp=2");
-  plan.atPeak = {{"a", 600}, {"b", 300}};
-  plan.peakBytes = 1000;
-  const std::string text = driver::refusalText(plan, 1024, 1000);
-  CHECK(text == "no plan was found that fits into 1000 B per rank on 2 ranks: the smallest found "
-                "needs 1.00 KiB (--memory 1KiB), 24 B more; largest at its peak: a, b; no more "
-                "than 1000 B of it are in use at a time, but its buffers found no places in less");
-  CHECK_THAT(driver::refusalText(plan, 1024, 999), Catch::EndsWith("peak: a, b"));
-}
-
 // Takes 13 minutes of CPU; run by hand or by the label slow: unit-driver "[sweep]".
 TEST_CASE("refused and least memory of several ranks", "[.sweep]") {
   for (size_t model : {1, 3, 4}) {

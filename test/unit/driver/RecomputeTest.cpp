@@ -1,7 +1,7 @@
 // Plans for less and less memory: what is planned is allocated, and less memory is never faster.
 #include "compiler/planner/report/AxisUse.h"
 #include "passes/driver/Compile.h"
-#include "passes/driver/PlanFates.h"
+#include "passes/driver/ModuleStep.h"
 #include "runtime/base/FileWriter.h"
 #include "test/unit/driver/Models.h"
 

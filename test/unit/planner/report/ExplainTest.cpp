@@ -119,3 +119,15 @@ TEST_CASE("ops whose names differ in numbers only are one entry of a list") {
   CHECK(groupedNames({"a", "b", "c"}, 2) == "a, b");
   CHECK(groupedNames({}).empty());
 }
+
+TEST_CASE("a refusal tells whether buffers found no places in the budget") {
+  Plan plan;
+  plan.mesh = *Mesh::parse("dp=2");
+  plan.atPeak = {{"a", 600}, {"b", 300}};
+  plan.peakBytes = 1000;
+  const std::string text = refusalText(plan, 1024, 1000);
+  CHECK(text == "no plan was found that fits into 1000 B per rank on 2 ranks: the smallest found "
+                "needs 1.00 KiB (--memory 1KiB), 24 B more; largest at its peak: a, b; no more "
+                "than 1000 B of it are in use at a time, but its buffers found no places in less");
+  CHECK_THAT(refusalText(plan, 1024, 999), Catch::EndsWith("peak: a, b"));
+}

@@ -63,3 +63,23 @@ TEST_CASE("a mesh on which no plan fits is proven to have none") {
   for (const JointMesh &mesh : meshesIn(model, options, 1024))
     CHECK(mesh.boundSeconds == solver::kForbidden);
 }
+
+TEST_CASE("the picked layouts fit with their fates, or else exceed the budget least") {
+  const StepModel model = modelOf(deepStep(9, 64, 16));
+  const ForcedFates free(model.ops.size());
+  PlannerOptions options;
+  const Plan whole = plannedBy(model, "", 1);
+  for (int64_t budget : {whole.peakBytes * 3 / 4, int64_t(1)}) {
+    options.budget = budget;
+    const std::vector<JointMesh> meshes = meshesIn(model, options, budget);
+    const Result<std::optional<Base>> base = chooseBase(meshes, model, h100Node(), options, free);
+    REQUIRE(base);
+    REQUIRE(*base);
+    CHECK((*base)->plan == &*meshes[0].base);
+    CHECK((*base)->chosen.isFitting == (budget > 1));
+    CHECK((*base)->seconds() > (*base)->plan->seconds);
+    if (budget > 1)
+      CHECK((*base)->seconds() >= meshes[0].boundSeconds * (1 - 1e-9));
+  }
+  CHECK_FALSE(chooseBase({}, model, h100Node(), options, free)->has_value());
+}

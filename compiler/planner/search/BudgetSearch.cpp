@@ -1,0 +1,171 @@
+#include "compiler/planner/search/BudgetSearch.h"
+
+#include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/report/Explain.h"
+#include "runtime/base/Units.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace cleave::planner {
+
+// Plans that are split more finely first need at most this share of the budget more, and give way
+// to repetitions in a few rounds, whose targets differ by a share of it.
+static constexpr int64_t kLargerShare = 4, kTargetShare = 20;
+static constexpr int kSplitRounds = 3;
+// How often an op may run again where nothing fits with one repetition of each. Networks of fates
+// grow with it.
+static constexpr int kRepetitions = 2;
+// Plans within a budget are not searched if the smallest program that was seen needs more than this
+// multiple of it: layouts that are split more finely save less.
+static constexpr int64_t kHopeless = 2;
+
+BudgetSearch::BudgetSearch(const Trials &trials, const ForcedFates &forced,
+                           const cluster::Cluster &cluster)
+    : trials_(trials), forced_(forced), cluster_(cluster), kept_(fatesOf(trials.model(), forced)),
+      fates_(trials, forced) {}
+
+Result<PlannedStep> BudgetSearch::jointly(const std::vector<JointMesh> &meshes) {
+  CLEAVE_TRY_ASSIGN(const std::unique_ptr<Costs> costs, searchAroundBase(meshes));
+  if (!fates_.isGood())
+    CLEAVE_TRY(searchFastest(*costs));
+  if (!fates_.isGood() && isHopeless())
+    return refusal(/*isProven=*/false);
+  if (!fates_.isGood() && maySplit())
+    CLEAVE_TRY(fates_.keepBest(trials_.plan(kept_, faster())));
+  if (!fates_.best())
+    CLEAVE_TRY(searchOften(*costs));
+  if (std::optional<PlannedStep> best = fates_.takeBest())
+    return std::move(*best);
+  if (trials_.options().whenTooLarge != WhenTooLarge::Explain)
+    return Status::infeasible("no plan was found that fits");
+  return explain(costs->mesh());
+}
+
+Result<PlannedStep> BudgetSearch::shardingFirst() {
+  CLEAVE_TRY_ASSIGN(const PlannedStep whole, trials_.plan(kept_, trials_.withoutLimit()));
+  Costs costs(trials_.model(), cluster_, whole.plan.mesh);
+  CLEAVE_TRY(fates_.search({costs, whole.plan}));
+  if (std::optional<PlannedStep> best = fates_.takeBest())
+    return std::move(*best);
+  return Status::infeasible("with the layouts that are best without a limit, no choice of what ",
+                            "is computed again was found that fits into ",
+                            bytesText(trials_.budget()),
+                            "; without the pin sharding-first layouts may be split more finely");
+}
+
+Status BudgetSearch::refuse(const std::vector<JointMesh> &meshes) {
+  CLEAVE_TRY(searchAroundBase(meshes).status());
+  const Fates full = withForced(trials_.model(), fullRecompute(trials_.model()), forced_);
+  const Status status = trials_.plan(full, trials_.withoutLimit()).status();
+  CLEAVE_TRY(unlessInfeasible(status));
+  return trials_.seen().smallest ? refusal(/*isProven=*/true)
+                                 : status; // no plan: memory is not the reason
+}
+
+// Searches fates for layouts that were chosen together with fates, if there are any. Returns the
+// costs on their mesh, on which the other searches go on.
+Result<std::unique_ptr<Costs>>
+BudgetSearch::searchAroundBase(const std::vector<JointMesh> &meshes) {
+  CLEAVE_TRY_ASSIGN(std::optional<Base> base,
+                    chooseBase(meshes, trials_.model(), cluster_, trials_.options(), forced_));
+  const Mesh &mesh = base ? base->plan->mesh : meshes[0].mesh;
+  auto costs = std::make_unique<Costs>(trials_.model(), cluster_, mesh);
+  if (base)
+    CLEAVE_TRY(fates_.search({*costs, *base->plan}, std::move(base->chosen)));
+  return costs;
+}
+
+// Fates for the fastest layouts, and the recipes; then for layouts that are split more finely.
+Status BudgetSearch::searchFastest(Costs &costs) {
+  const Mesh &mesh = costs.mesh();
+  CLEAVE_TRY_ASSIGN(const PlannedStep whole,
+                    trials_.plan(kept_, onMesh(trials_.withoutLimit(), mesh)));
+  CLEAVE_TRY(fates_.search({costs, whole.plan, /*isAround=*/false}));
+  const StepModel &model = trials_.model();
+  for (const Fates &recipe : {selectiveRecompute(model), fullRecompute(model)})
+    CLEAVE_TRY(fates_.tryOn(mesh, recipe).status());
+  if (isHopeless() || !maySplit())
+    return Status::ok();
+  CLEAVE_TRY(fates_.keepBest(trials_.plan(fates_.bestTried(), onMesh(faster(), mesh))));
+  return searchFiner(costs);
+}
+
+// Repetitions for a plan that is split more finely already, such that it needs not much more than
+// the budget.
+Status BudgetSearch::searchFiner(Costs &costs) {
+  const int64_t budget = trials_.budget();
+  const PlannerOptions options = onMesh(faster(), costs.mesh());
+  PlannerOptions larger = options;
+  larger.budget = budget + budget / kLargerShare;
+  const Result<PlannedStep> base = trials_.plan(kept_, larger);
+  CLEAVE_TRY(unlessInfeasible(base.status()));
+  int64_t target = budget;
+  for (int round = 0; base && round < kSplitRounds; ++round, target -= budget / kTargetShare) {
+    const Result<ChosenFates> chosen =
+        chooseFates(costs, base->plan, forced_, target, options.solve);
+    CLEAVE_TRY(unlessInfeasible(chosen.status()));
+    if (!chosen || !chosen->isFitting)
+      break;
+    Result<PlannedStep> planned =
+        trials_.plan(withForced(trials_.model(), chosen->fates, forced_), options);
+    if (planned)
+      return fates_.keepBest(std::move(planned));
+    CLEAVE_TRY(unlessInfeasible(planned.status()));
+  }
+  return Status::ok();
+}
+
+// Fates with several repetitions of an op, for layouts of a plan that keeps everything.
+Status BudgetSearch::searchOften(Costs &costs) {
+  CLEAVE_TRY_ASSIGN(const PlannedStep whole,
+                    trials_.plan(kept_, onMesh(trials_.withoutLimit(), costs.mesh())));
+  return fates_.search({costs, whole.plan, /*isAround=*/true, kRepetitions});
+}
+
+// Whether even the smallest program takes so much more than the budget that none within it is worth
+// a search.
+bool BudgetSearch::isHopeless() const {
+  const std::optional<Plan> &smallest = trials_.seen().smallest;
+  return !fates_.best() && smallest && smallest->arenaBytes > kHopeless * trials_.budget();
+}
+
+// Whether layouts that are split more finely may be better than the best plan. Not if keeping
+// everything takes so much more than the budget, nor where networks of layouts, which know one
+// micro-batch, count a fraction of the bytes of a stage.
+bool BudgetSearch::maySplit() const {
+  const bool isInFlight = std::ranges::any_of(
+      trials_.model().inFlight, [](int64_t microBatches) { return microBatches > 1; });
+  return !fates_.best() ||
+         (!isInFlight && trials_.seen().whole->peakBytes <= kHopeless * trials_.budget());
+}
+
+// Options for plans that are faster than the best one.
+PlannerOptions BudgetSearch::faster() const {
+  PlannerOptions options = trials_.within(WhenTooLarge::Search);
+  options.cutoffSeconds = fates_.cutoff();
+  return options;
+}
+
+Status BudgetSearch::refusal(bool isProven) const {
+  const Plan &smallest = *trials_.seen().smallest;
+  return Status::infeasible(refusalText(smallest, smallest.arenaBytes, trials_.budget(), isProven));
+}
+
+// The message that nothing fits: the failure with the smaller program of keeping everything and of
+// the best fates that were tried on the mesh.
+Result<PlannedStep> BudgetSearch::explain(const Mesh &mesh) const {
+  std::optional<int64_t> neededKept, neededBest;
+  PlannerOptions options = trials_.within(WhenTooLarge::Explain);
+  options.onTooLarge = [&](int64_t bytes) { neededKept = bytes; };
+  Result<PlannedStep> kept = trials_.plan(kept_, options);
+  CLEAVE_TRY(unlessInfeasible(kept.status()));
+  if (kept)
+    return kept;
+  options.onTooLarge = [&](int64_t bytes) { neededBest = bytes; };
+  Result<PlannedStep> best = trials_.plan(fates_.bestTried(), onMesh(options, mesh));
+  const bool needsLess = neededBest && (!neededKept || *neededBest < *neededKept);
+  return best || needsLess ? std::move(best) : std::move(kept);
+}
+
+} // namespace cleave::planner

@@ -1,0 +1,28 @@
+// PlannedStep: the plan of a step for given decisions on what is recomputed.
+#pragma once
+
+#include "compiler/planner/search/Planner.h"
+#include "compiler/planner/search/Step.h"
+
+#include <memory>
+#include <string>
+
+namespace cleave::planner {
+
+// A step with its repetitions, and the plan of it.
+struct PlannedStep {
+  std::unique_ptr<Step> step; // with the repetitions
+  Fates fates;                // of the step without them
+  Plan plan;                  // of `step`
+  std::string recomputation;  // one sentence; empty if nothing is recomputed to save memory
+};
+
+// PlannerOptions::memoryOf for plans of this step on any mesh. `step` and `cluster` must live as
+// long as the function.
+MemoryOf memoryOf(const Step &step, const cluster::Cluster &cluster, const Budget &budget);
+
+// Realises the fates in the step and plans its sharding. Errors as of Step::realise and planStep.
+Result<PlannedStep> planWithFates(const Step &step, const Fates &fates,
+                                  const cluster::Cluster &cluster, PlannerOptions options);
+
+} // namespace cleave::planner

@@ -1,0 +1,20 @@
+// SearchPlan: the decisions on a step: what is recomputed, what is kept elsewhere, and how
+// everything is split.
+//
+// If the fastest plan that keeps everything fits, it is taken. Else layouts and fates are bounded
+// and chosen together on every mesh (JointMeshes.h), or it is proven that no plan fits on any;
+// plans in device memory are searched by BudgetSearch.h, those that may use other spaces by
+// SpaceSearch.h. The fastest plan that fits wins.
+#pragma once
+
+#include "compiler/planner/search/PlannedStep.h"
+
+namespace cleave::planner {
+
+// Searches the best plan of a step. Infeasible if none is found that fits;
+// PlannerOptions::onTooLarge then gets the bytes of the smallest program that was seen. Other
+// errors as of planStep, forcedFates and Step.
+Result<PlannedStep> searchPlan(const Step &step, const cluster::Cluster &cluster,
+                               PlannerOptions options);
+
+} // namespace cleave::planner

@@ -1,0 +1,71 @@
+// Trials: the plans that a search makes of one step, each with its own fates, and the extremes
+// among their programs, which corrections and refusals need.
+#pragma once
+
+#include "compiler/planner/search/PlannedStep.h"
+
+#include <functional>
+#include <optional>
+
+namespace cleave::planner {
+
+// The extremes among the programs of a search.
+struct Seen {
+  struct Whole {
+    int64_t peakBytes = 0;
+    double seconds = 0; // per step
+  };
+  std::optional<Whole> whole;        // the fastest plan that keeps everything: the first program
+  std::optional<Plan> smallest;      // the plan with the smallest program
+  std::optional<int64_t> leastBytes; // of the smallest program, of a plan or not
+  // Plans in less memory were searched: that none was found does not prove that there is none.
+  bool isSearched = false;
+};
+
+// A failure other than that nothing fits: no other plan mends it.
+Status unlessInfeasible(const Status &status);
+
+// The options for plans on one mesh only, whose axes are named as if it were not given.
+PlannerOptions onMesh(PlannerOptions options, const Mesh &mesh);
+
+// Plans one step. Keeps references to the step and to `seen`.
+class Trials {
+public:
+  // `proven`: what is known of all plans within the budget of the options.
+  Trials(const Step &step, const cluster::Cluster &cluster, PlannerOptions options, Seen &seen,
+         std::optional<Proven> proven = {});
+
+  const StepModel &model() const { return step_.model(); }
+  const PlannerOptions &options() const { return options_; }
+  const Seen &seen() const { return seen_; }
+  // Bytes of the budget of one rank, which must be limited.
+  int64_t budget() const { return options_.budget.bytes(); }
+  // The cluster as all ranks see it (cluster::forRanks).
+  Result<cluster::Cluster> shared() const;
+
+  // Options for plans within the budget.
+  PlannerOptions within(WhenTooLarge whenTooLarge) const;
+  // Options for the fastest plan, however much memory it needs.
+  PlannerOptions withoutLimit() const;
+
+  // The plan of the step with these fates. Errors as of planWithFates.
+  Result<PlannedStep> plan(const Fates &fates, const PlannerOptions &options) const;
+  // The plan in which all ops but the repetitions are as in `around`, decisions on the step without
+  // repetitions. It may exceed the budget. Infeasible if these do not permit the
+  // repetitions.
+  Result<PlannedStep> planAround(const Fates &fates, const Decisions &around) const;
+
+private:
+  using Plans = std::function<Result<Plan>(const StepModel &, const PlannerOptions &)>;
+  Result<PlannedStep> record(const Fates &fates, PlannerOptions options, const Plans &plans) const;
+  Result<Seen::Whole> wholeOf(const StepModel &model, const Decisions &decisions,
+                              const ProgramMemory &memory) const;
+
+  const Step &step_;
+  cluster::Cluster cluster_;
+  PlannerOptions options_;
+  Seen &seen_;
+  std::optional<Proven> proven_;
+};
+
+} // namespace cleave::planner

@@ -1,0 +1,48 @@
+// The step of a module as the planner's search sees it.
+#include "passes/driver/ModuleStep.h"
+
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/search/PlannedStep.h"
+#include "passes/driver/Compile.h"
+#include "passes/driver/DecideStep.h"
+#include "test/unit/driver/Models.h"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace cleave;
+using namespace cleave::driver;
+
+TEST_CASE("copies have the repetitions of their fates, and plans the memory of their programs") {
+  const ModelFile file(bundledCases()[1]);
+  Compilation c(optionsOf(file.path(), bundledCases()[1], {1}));
+  REQUIRE(compileTo(c, "primitive").isOk());
+  const cluster::Cluster cluster = *cluster::forRanks(*cluster::findCluster("h100-node"), 1);
+  const Result<ModuleStep> step = ModuleStep::read(c.module());
+  REQUIRE(step);
+  const size_t ops = step->model().ops.size();
+
+  const planner::Fates kept = planner::keepAll(step->model());
+  Result<planner::PlannedStep> whole = planner::planWithFates(*step, kept, cluster, {});
+  REQUIRE(whole);
+  CHECK(whole->step->model().ops.size() == ops);
+
+  const planner::Fates full = planner::fullRecompute(step->model());
+  Result<planner::PlannedStep> again = planner::planWithFates(*step, full, cluster, {});
+  REQUIRE(again);
+  CHECK(step->model().ops.size() == ops);
+  CHECK(readModel(c.module())->ops.size() == ops);
+  const auto repetitions = std::ranges::count_if(again->step->model().ops, &planner::Op::isAgain);
+  CHECK_FALSE(again->plan.repetitions.empty());
+  CHECK(static_cast<size_t>(repetitions) >= again->plan.repetitions.size()); // views are not listed
+  CHECK(again->plan.peakBytes < whole->plan.peakBytes);
+
+  const Result<planner::ProgramMemory> memory =
+      again->step->memory(again->plan, cluster, planner::Budget::unlimited());
+  REQUIRE(memory);
+  CHECK(memory->peak == again->plan.peakBytes);
+  const Decided decided = decidedBy(std::move(*again));
+  CHECK(decided.fates == full);
+  CHECK(readModel(*decided.module)->ops.size() == decided.model.ops.size());
+}

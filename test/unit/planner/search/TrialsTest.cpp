@@ -1,0 +1,75 @@
+// The plans that a search makes of one step, and the extremes among their programs.
+#include "compiler/planner/search/Trials.h"
+#include "test/unit/planner/TrainingStep.h"
+#include "test/unit/planner/search/FakeStep.h"
+
+#include <catch2/catch.hpp>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+TEST_CASE("the smallest program and the fastest plan that keeps everything are remembered") {
+  FakePrograms programs;
+  const FakeStep step(nineLayers(), programs);
+  Seen seen;
+  const Trials trials(step, h100Node(), onOneRank(1), seen);
+  const Result<PlannedStep> kept = trials.plan(keepAll(step.model()), trials.withoutLimit());
+  REQUIRE(kept);
+  REQUIRE((seen.whole && seen.smallest && seen.leastBytes));
+  CHECK(seen.whole->peakBytes == kept->plan.peakBytes);
+  CHECK(seen.whole->seconds == kept->plan.seconds);
+  CHECK(seen.smallest->arenaBytes == kept->plan.arenaBytes);
+
+  const Result<PlannedStep> again = trials.plan(fullRecompute(step.model()), trials.withoutLimit());
+  REQUIRE(again);
+  CHECK(seen.whole->peakBytes == kept->plan.peakBytes);
+  CHECK(seen.smallest->arenaBytes == again->plan.arenaBytes);
+  CHECK(*seen.leastBytes == again->plan.arenaBytes);
+}
+
+TEST_CASE("a program that does not fit counts among the smallest, but is not a plan") {
+  FakePrograms programs;
+  const FakeStep step(nineLayers(), programs);
+  Seen seen;
+  const Trials trials(step, h100Node(), onOneRank(1), seen);
+  const Status status =
+      trials.plan(keepAll(step.model()), trials.within(WhenTooLarge::Stop)).status();
+  CHECK(status.kind() == StatusKind::Infeasible);
+  CHECK(unlessInfeasible(status).isOk());
+  CHECK_FALSE(seen.smallest);
+  CHECK(seen.leastBytes == peakOf(step.model()));
+}
+
+TEST_CASE("a failure that is not about memory stays one") {
+  FakePrograms programs{.failure = Status::defect("no program")};
+  const FakeStep step(nineLayers(), programs);
+  Seen seen;
+  const Trials trials(step, h100Node(), onOneRank(1), seen);
+  const Status status = trials.plan(keepAll(step.model()), trials.withoutLimit()).status();
+  CHECK(unlessInfeasible(status).kind() == StatusKind::Defect);
+}
+
+TEST_CASE("plans around decisions may exceed the budget, and have the bound that is proven") {
+  FakePrograms programs;
+  const FakeStep step(nineLayers(), programs);
+  Seen seen;
+  const Trials trials(step, h100Node(), onOneRank(1), seen, Proven{1e-9, {}});
+  const Result<PlannedStep> kept = trials.plan(keepAll(step.model()), trials.withoutLimit());
+  REQUIRE(kept);
+  const Result<PlannedStep> around = trials.planAround(fullRecompute(step.model()), kept->plan);
+  REQUIRE(around);
+  CHECK(around->plan.boundSeconds == 1e-9);
+  CHECK(around->plan.peakBytes > 1);
+  CHECK_FALSE(around->plan.repetitions.empty());
+}
+
+TEST_CASE("a mesh of the search's own has axes that are named by what the plan splits") {
+  PlannerOptions options;
+  options.ranks = 4;
+  const Mesh mesh = *Mesh::parse("x=4");
+  CHECK(onMesh(options, mesh).isOwnMesh);
+  CHECK(onMesh(onMesh(options, mesh), mesh).isOwnMesh);
+  options.mesh = mesh; // which the user gave
+  CHECK_FALSE(onMesh(options, mesh).isOwnMesh);
+}
