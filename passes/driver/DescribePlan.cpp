@@ -105,7 +105,7 @@ static void addAxes(const Compilation &c, const planner::StepModel &model, plan:
       model.ops, [](const planner::Op &op) { return op.part == planner::Part::Update; });
   if (const planner::Strategy strategy = planner::strategyOf(decided.mesh, uses, trains);
       !strategy.name.empty())
-    addDecision(out, strategy.name, "strategy", "", strategy.text);
+    addDecision(out, strategy.name, "strategy", strategy.axes, strategy.text);
   for (size_t axis = 0; axis < uses.size(); ++axis) {
     const MeshAxis &plain = decided.mesh.axes[axis];
     addDecision(out, concat(plain.name, "=", plain.size), "axis", planner::splitText(uses[axis]),

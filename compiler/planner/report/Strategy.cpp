@@ -11,6 +11,7 @@ namespace cleave::planner {
 namespace {
 
 enum class AxisKind { Data, Context, Spatial, Tensor, Expert, Mixed };
+constexpr const char *kKindNames[] = {"data", "context", "spatial", "tensor", "expert"};
 
 AxisKind kindOf(const AxisUse &use) {
   auto share = [&](DimUse dim) { return use.flops[static_cast<size_t>(dim)]; };
@@ -27,6 +28,19 @@ AxisKind kindOf(const AxisUse &use) {
   if (experts > 1 - kNearlyAll && experts + share(DimUse::Batch) + positions >= kNearlyAll)
     return AxisKind::Expert;
   return AxisKind::Mixed;
+}
+
+// `tensor`; of a mixed axis `mostly tensor`, by the largest share.
+std::string kindText(AxisKind kind, const AxisUse &use) {
+  auto share = [&](DimUse dim) { return use.flops[static_cast<size_t>(dim)]; };
+  const double shares[] = {share(DimUse::Batch), share(DimUse::Sequence), share(DimUse::Positions),
+                           share(DimUse::Features) + share(DimUse::Vocabulary),
+                           share(DimUse::Experts)};
+  if (kind != AxisKind::Mixed)
+    return kKindNames[static_cast<size_t>(kind)];
+  return concat(
+      "mostly ",
+      kKindNames[std::max_element(std::begin(shares), std::end(shares)) - std::begin(shares)]);
 }
 
 // How bytes lie along some axes.
@@ -56,8 +70,12 @@ public:
   StrategyReader(const Mesh &mesh, const std::vector<AxisUse> &uses, bool trains)
       : mesh_(mesh), trains_(trains) {
     for (int axis = 0; axis < static_cast<int>(mesh.axes.size()); ++axis)
-      if (mesh.axes[axis].size > 1)
-        axesOf_[kindOf(uses[axis])].push_back(axis);
+      if (mesh.axes[axis].size > 1) {
+        const AxisKind kind = kindOf(uses[axis]);
+        axesOf_[kind].push_back(axis);
+        kinds_ += concat(kinds_.empty() ? "" : ",", mesh.axes[axis].name, "=",
+                         kindText(kind, uses[axis]));
+      }
     std::vector<int> shared; // the axes along which ranks compute with the same parameters
     for (AxisKind kind : {AxisKind::Data, AxisKind::Context, AxisKind::Spatial})
       shared.insert(shared.end(), axesOf_[kind].begin(), axesOf_[kind].end());
@@ -88,7 +106,7 @@ public:
               : concat(isAlone ? scheme : "DP", " ", sizeOf(data)));
     if (!isAlone && scheme != "DP")
       name += ", " + scheme;
-    return {name, text(scheme)};
+    return {name, text(scheme), kinds_};
   }
 
 private:
@@ -153,6 +171,7 @@ private:
   const Mesh &mesh_;
   bool trains_, hasStates_ = false;
   std::map<AxisKind, std::vector<int>> axesOf_;
+  std::string kinds_;           // Strategy::axes
   Storage parameters_, states_; // along the axes that share parameters
 };
 

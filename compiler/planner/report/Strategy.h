@@ -30,6 +30,10 @@ struct Strategy {
   std::string name; // `TP 8 x FSDP 32`; empty on one rank
   std::string
       text; // `parameters and optimizer states sharded over dp`; empty if there is nothing to say
+  // What every axis of more than one rank is, in the order of the mesh: `tp=tensor,dp=data`. The
+  // kinds are data, context, spatial, tensor and expert; of a mixed axis, `mostly` and the one with
+  // the largest share.
+  std::string axes;
 };
 
 // `uses`: of the axes of the mesh. `trains`: whether parameters are updated.

@@ -75,6 +75,16 @@ TEST_CASE("other splits have names of their own") {
   CHECK(of({axis({{kOfFeatures, 1}})}).text.empty());
 }
 
+TEST_CASE("every axis of several ranks has a kind, in the order of the mesh") {
+  CHECK(of({axis({{kOfFeatures, 1}}), data(1, 1), axis({{kOfSequence, 1}})}).axes ==
+        "a=tensor,b=data,c=context");
+  CHECK(of({axis({{kOfPositions, 1}}), axis({{kOfFeatures, 0.6}, {kOfBatch, 0.4}}),
+            axis({{kOfExperts, 0.4}, {kOfBatch, 0.6}})})
+            .axes == "a=spatial,b=mostly tensor,c=expert");
+  const Mesh mesh = {{{"a", 1}, {"b", 4}}};
+  CHECK(strategyOf(mesh, {data(0, 0), data(0, 0)}, /*trains=*/true).axes == "b=data");
+}
+
 TEST_CASE("plans under the recipes of pins have the names of these") {
   const StepModel model = trainingModel(64, 32, 128);
   for (auto [pin, name] : {std::pair("dp", "DDP 4"), std::pair("zero1", "ZeRO-1 4"),
