@@ -71,6 +71,13 @@ std::string meshText(const plan::Plan &plan) {
   return plan.mesh().empty() ? "one rank" : artifact::meshOf(plan).str();
 }
 
+uint64_t stageCount(const plan::Plan &plan) {
+  for (const plan::MeshAxis &axis : plan.mesh())
+    if (axis.name() == kStageAxis)
+      return std::max<uint64_t>(1, axis.size());
+  return 1;
+}
+
 std::string layoutText(const plan::Plan &plan, const plan::Tensor &tensor) {
   std::string result;
   for (int d = 0; d < std::max(tensor.shape_size(), tensor.sharding_size()); ++d) {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cleave::dump {
@@ -39,6 +40,10 @@ std::string axesText(const plan::Plan &plan, const google::protobuf::RepeatedFie
 
 // `dp=2,tp=4`; `one rank` for a mesh without axes.
 std::string meshText(const plan::Plan &plan);
+
+// The name of the mesh axis over the stages of a pipeline, and its size; 1 without stages.
+inline constexpr std::string_view kStageAxis = "stage";
+uint64_t stageCount(const plan::Plan &plan);
 
 // `[dp, _]`: the mesh axes that each dim of the tensor is split over.
 std::string layoutText(const plan::Plan &plan, const plan::Tensor &tensor);

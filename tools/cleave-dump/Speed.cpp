@@ -16,8 +16,7 @@ uint32_t microBatchesOf(const plan::Plan &plan) {
   return count;
 }
 
-// The first dim that all inputs have in common; 0 if there is none.
-static int64_t samplesOf(const plan::Plan &plan) {
+int64_t samplesOf(const plan::Plan &plan) {
   int64_t samples = 0;
   for (const plan::Tensor &tensor : plan.tensors()) {
     if (tensor.role() != plan::INPUT || tensor.shape().empty() || !tensor.all_of().empty())
@@ -29,8 +28,7 @@ static int64_t samplesOf(const plan::Plan &plan) {
   return samples;
 }
 
-// The elements of the first input of token numbers, samples by positions; 0 if there is none.
-static int64_t tokensOf(const plan::Plan &plan) {
+int64_t tokensOf(const plan::Plan &plan) {
   for (const plan::Tensor &tensor : plan.tensors())
     if (tensor.role() == plan::INPUT && !tensor.is_label() && tensor.vocabulary() > 0 &&
         tensor.shape_size() == 2)

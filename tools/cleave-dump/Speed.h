@@ -11,6 +11,13 @@ namespace cleave::dump {
 // The number of micro-batches of a step.
 uint32_t microBatchesOf(const plan::Plan &plan);
 
+// The samples of a micro-batch: the first dim that all inputs have in common; 0 if there is none.
+int64_t samplesOf(const plan::Plan &plan);
+
+// The tokens of a micro-batch: the elements of the first input of token numbers, samples by
+// positions; 0 if there is none.
+int64_t tokensOf(const plan::Plan &plan);
+
 struct Speed {
   double samples = 0;     // per second; 0: inputs have no common number of samples
   double tokens = 0;      // per second; 0: the model has no input of tokens

@@ -23,14 +23,6 @@ static bool copiesBetweenSpaces(const plan::Plan &plan) {
   });
 }
 
-// The size of the axis over the stages of a pipeline.
-static uint64_t stageCount(const plan::Plan &plan) {
-  for (const plan::MeshAxis &axis : plan.mesh())
-    if (axis.name() == "stage")
-      return axis.size();
-  return 1;
-}
-
 // What a step takes, and how far that is from the least.
 static void addTime(Table &table, const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();

@@ -6,6 +6,7 @@
 #include "runtime/base/Status.h"
 
 #include <string>
+#include <vector>
 
 namespace cleave::dump {
 
@@ -56,6 +57,20 @@ std::string htmlView(const plan::Plan &plan, const std::string &path);
 // The predicted step as a trace for Perfetto: every run of all ranks; above a million instructions,
 // each segment once, and one rank where all run one program. A user error if the step cannot end.
 Result<std::string> traceView(const plan::Plan &plan);
+
+// A plan in the form of another framework.
+struct Exported {
+  std::string text;                 // the file
+  std::vector<std::string> missing; // what it cannot say, a sentence each
+};
+
+// The mesh, and the layout of every tensor between steps as placements of PyTorch's DTensors, in
+// JSON (docs/interface.md).
+Exported dtensorView(const plan::Plan &plan);
+
+// A configuration of torchtitan in TOML. `path` of the plan file is named in it. A user error if
+// the plan is for inference.
+Result<Exported> torchtitanView(const plan::Plan &plan, const std::string &path);
 
 // The plan as JSON; docs/interface.md lists the stable fields.
 std::string json(const plan::Plan &plan);

@@ -2,6 +2,7 @@
 // docs/interface.md.
 #include "runtime/artifact/Artifact.h"
 #include "runtime/base/FileWriter.h"
+#include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/ReadInput.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/commandline/CommandLine.h"
@@ -18,7 +19,7 @@ struct Options {
   bool sharding = false, memory = false, collectives = false, schedule = false, kinds = false,
        fates = false, json = false;
   std::optional<uint32_t> program;
-  std::optional<std::string> explain, diff, html, trace;
+  std::optional<std::string> explain, diff, html, trace, torchtitan, dtensor;
 };
 
 } // namespace
@@ -68,33 +69,66 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
   return text;
 }
 
+namespace {
+struct View {
+  const char *option;
+  bool isAsked, needsProgram;
+};
+} // namespace
+
+static std::vector<View> viewsOf(const Options &options) {
+  return {{"--sharding", options.sharding, false},
+          {"--memory", options.memory, true},
+          {"--collectives", options.collectives, true},
+          {"--schedule", options.schedule, true},
+          {"--kinds", options.kinds, true},
+          {"--program", options.program.has_value(), true},
+          {"--fates", options.fates, false},
+          {"--explain", options.explain.has_value(), false},
+          {"--diff", options.diff.has_value(), true},
+          {"--json", options.json, false},
+          {"--trace", options.trace.has_value(), true},
+          {"--torchtitan", options.torchtitan.has_value(), true},
+          {"--dtensor", options.dtensor.has_value(), false},
+          {"--html", options.html.has_value(), true}};
+}
+
 // IR behind the planner has decisions and layouts, but no program yet.
 static Status checkViews(const plan::Plan &plan, const Options &options) {
   if (plan.programs_size() > 0)
     return Status::ok();
-  const std::pair<const char *, bool> asked[] = {{"--memory", options.memory},
-                                                 {"--collectives", options.collectives},
-                                                 {"--schedule", options.schedule},
-                                                 {"--kinds", options.kinds},
-                                                 {"--program", options.program.has_value()},
-                                                 {"--diff", options.diff.has_value()},
-                                                 {"--html", options.html.has_value()},
-                                                 {"--trace", options.trace.has_value()}};
-  for (auto [name, isAsked] : asked)
-    if (isAsked)
-      return Status::userError(name, ": '", options.path,
+  for (const View &view : viewsOf(options))
+    if (view.isAsked && view.needsProgram)
+      return Status::userError(view.option, ": '", options.path,
                                "' is IR, expected a plan; make one of it ", "with cleave-compile ",
                                options.path, " -o PLAN");
   return Status::ok();
 }
 
+// Writes the file, and prints what it cannot say.
+static Status writeExported(const dump::Exported &exported, const std::string &path) {
+  CLEAVE_TRY(writeFile(path, exported.text));
+  if (exported.missing.empty() || path == "-" || verbosity() == Verbosity::Quiet)
+    return Status::ok();
+  std::string text = dump::titled(concat("Not expressible in ", path)) + "\n";
+  for (const std::string &sentence : exported.missing)
+    text += "  * " + dump::paragraph(sentence, 4).substr(4);
+  return writeFile("-", text);
+}
+
 static Status writeFiles(const plan::Plan &plan, const Options &options) {
   if (options.html)
     CLEAVE_TRY(writeFile(*options.html, dump::htmlView(plan, options.path)));
-  if (!options.trace)
-    return Status::ok();
-  CLEAVE_TRY_ASSIGN(std::string trace, dump::traceView(plan).withContext("--trace"));
-  return writeFile(*options.trace, trace);
+  if (options.trace) {
+    CLEAVE_TRY_ASSIGN(std::string trace, dump::traceView(plan).withContext("--trace"));
+    CLEAVE_TRY(writeFile(*options.trace, trace));
+  }
+  if (options.torchtitan) {
+    CLEAVE_TRY_ASSIGN(const dump::Exported exported,
+                      dump::torchtitanView(plan, options.path).withContext("--torchtitan"));
+    CLEAVE_TRY(writeExported(exported, *options.torchtitan));
+  }
+  return options.dtensor ? writeExported(dump::dtensorView(plan), *options.dtensor) : Status::ok();
 }
 
 int main(int argc, char **argv) {
@@ -127,6 +161,12 @@ int main(int argc, char **argv) {
   app.add_option("--trace", options.trace,
                  "write the predicted step of all ranks as a trace for ui.perfetto.dev")
       ->type_name("FILE");
+  app.add_option("--torchtitan", options.torchtitan,
+                 "write the plan as a configuration of torchtitan 0.2")
+      ->type_name("FILE.toml");
+  app.add_option("--dtensor", options.dtensor,
+                 "write mesh and layouts as placements of PyTorch's DTensors")
+      ->type_name("FILE.json");
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 
@@ -135,7 +175,7 @@ int main(int argc, char **argv) {
     return fail(app.get_name(), plan.status());
   if (Status status = checkViews(*plan, options); !status)
     return fail(app.get_name(), status);
-  if (options.html || options.trace) {
+  if (options.html || options.trace || options.torchtitan || options.dtensor) {
     Status written = writeFiles(*plan, options);
     return written ? 0 : fail(app.get_name(), written);
   }

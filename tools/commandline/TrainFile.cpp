@@ -252,4 +252,15 @@ std::string trainFileSection(const CLI::App &app, const std::string &section) {
   return text;
 }
 
+std::vector<TrainFileOption> readTrainFile(const std::string &text) {
+  std::vector<TrainFileOption> options;
+  try {
+    for (Entry &entry : TomlReader(text).read())
+      options.push_back({entry.section, entry.key, std::move(entry.values)});
+  } catch (const CLI::ConfigError &) {
+    return {};
+  }
+  return options;
+}
+
 } // namespace cleave

@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <vector>
 
 namespace cleave {
 
@@ -24,5 +25,14 @@ void addTrainFile(CLI::App &app, const std::string &section);
 // The section with all options that were given, on the command line or by --config; after
 // readCommandLine.
 std::string trainFileSection(const CLI::App &app, const std::string &section);
+
+// An option in such a section.
+struct TrainFileOption {
+  std::string section, name;
+  std::vector<std::string> values;
+};
+
+// The options of a text that trainFileSection() wrote; none if it is not one.
+std::vector<TrainFileOption> readTrainFile(const std::string &text);
 
 } // namespace cleave
