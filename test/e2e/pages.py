@@ -41,6 +41,7 @@ search.dispatchEvent(new Event("input"));
 answers.found = Number(document.querySelector("#decision-table tbody").dataset.drawn);
 answers.rows = [...document.querySelectorAll("#decision-table tbody tr")].map((row) => row.textContent);
 answers.marks = memory.dataset.marks;
+answers.rowsOfTime = layOutTimeline().rows.map((row) => row.title);
 const boxes = [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth);
 answers.cut = boxes.length;
 answers.hinted = boxes.filter((box) => box.tabIndex === 0 && getComputedStyle(box).backgroundImage.includes("gradient")).length;
@@ -55,6 +56,19 @@ tensors.forEach(({name}, t) => {
   menu.dispatchEvent(new Event("change"));
   answers.frames[name] = Number(document.getElementById("ranks").dataset.drawn);
 });
+"""
+
+# The model: its boxes, and the decisions that the name of a module shows alone.
+OF_MODELS = """
+answers.modules = [...document.querySelectorAll("#modules .head")].map((head) => head.innerText.replaceAll("\\n", " "));
+answers.layouts = [...document.querySelectorAll("#modules .mono.note")].map((box) => box.textContent);
+answers.bars = [...document.querySelectorAll("#modules .kinds")].map((bar) => bar.title);
+const rowsOf = () => [...document.querySelectorAll("#decision-table tbody tr")].map((row) => row.textContent);
+answers.all = rowsOf().length;
+[...document.querySelectorAll("#modules button")].find((button) => button.textContent === "fc").click();
+answers.chosen = rowsOf();
+document.querySelector("#decision-table [aria-label='show all rows']").click();
+answers.again = rowsOf().length;
 """
 
 OF_RUNS = """
@@ -120,7 +134,7 @@ class Pages(fixture.InFolder):
     def test_everything_is_drawn(self):
         page = self.look("gpt.html", OF_PLANS)
         program = self.json["programs"][0]
-        self.assertEqual(page.titles, ["Mesh", "Memory", "Timeline", "Meshes tried", "Decisions", "Rates", "Collectives", "Remarks"])
+        self.assertEqual(page.titles, ["Mesh", "Model", "Memory", "Timeline", "Meshes tried", "Decisions", "Rates", "Collectives", "Remarks"])
         self.assertLessEqual(page.drawn["ranks"], 4)
         self.assertEqual(page.drawn["memory-chart"], program["buffers"])
         text = cleave.must("cleave-dump", self.plan, "--program", 0).out
@@ -131,8 +145,24 @@ class Pages(fixture.InFolder):
         wanted = [d for d in self.json["decisions"] if d["kind"] != "remark" and "attn.qkv" in json.dumps(d)]
         self.assertEqual(sum(int((re.search(r" x (\d+)", row) or [1, 1])[1]) for row in answers["rows"]), len(wanted))
         self.assertLess(answers["found"], len(wanted), "the two blocks share rows")
-        self.assertTrue(any("blocks.{0-1}.attn.qkv.weight x 2" in row for row in answers["rows"]), answers["rows"])
+        self.assertTrue(any("blocks.{0,1}.attn.qkv.weight x 2" in row for row in answers["rows"]), answers["rows"])
+        self.assertFalse([row for row in answers["rowsOfTime"] if "transfers" in row], "CPUs take no time for them")
         self.assertEqual(answers["marks"], "begin, micro x 2: forward, backward, update")
+
+    def test_equal_layers_of_the_model_share_a_box_that_shows_their_decisions(self):
+        page = self.look("gpt.html", OF_MODELS)
+        answers = json.loads(page.answers)
+        names = [head.split()[0] for head in answers["modules"]]
+        self.assertEqual(names, ["head", "pos", "blocks.{0,1}", "ln1", "attn", "qkv", "proj", "ln2", "mlp", "fc", "proj", "ln"])
+        self.assertIn("x 2", answers["modules"][2])
+        self.assertEqual((page.drawn["modules"], len(answers["bars"])), (9, 9))
+        self.assertIn("matmul", answers["bars"][names.index("qkv") - 2])
+        layouts = {decision["name"]: decision["choice"] for decision in self.json["decisions"] if decision["kind"] == "parameter"}
+        stored = layouts["blocks.0.mlp.fc.weight"].removeprefix("lives as ").split("]")[0]
+        self.assertTrue(any(text.startswith(f"weight {stored}") for text in answers["layouts"]), answers["layouts"])
+        self.assertTrue(0 < len(answers["chosen"]) < answers["all"])
+        self.assertTrue(all("mlp.fc." in row for row in answers["chosen"]), answers["chosen"])
+        self.assertEqual(answers["again"], answers["all"])
 
     def test_ranks_with_one_block_of_a_tensor_share_a_frame(self):
         for ranks in (8, 32):

@@ -4,15 +4,18 @@
 #include "compiler/schedule/plan/PlanTimeline.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Work.h"
+#include "runtime/base/Fold.h"
 #include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/BackwardBegin.h"
 #include "tools/cleave-dump/InstructionText.h"
+#include "tools/cleave-dump/ModelTree.h"
 #include "tools/cleave-dump/PlanJson.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/page/Page.h"
 
 #include <map>
+#include <set>
 
 namespace cleave::dump {
 
@@ -84,18 +87,6 @@ static Json communicationJson(const plan::Plan &plan) {
   return {{"seconds", seconds}, {"exposed", exposed}};
 }
 
-// The row of the timeline: 0 computes, 1 communicates, 2 moves data in or out.
-static int laneOf(const plan::Instruction &instruction) {
-  switch (schedule::resourceKindOf(instruction)) {
-  case schedule::ResourceKind::Link:
-    return 1;
-  case schedule::ResourceKind::Compute:
-    return 0;
-  default:
-    return 2;
-  }
-}
-
 static uint64_t bytesOf(const plan::Program &program, const plan::Instruction &instruction) {
   uint64_t bytes = 0;
   for (const artifact::Access &access : artifact::accessesOf(program, instruction))
@@ -134,9 +125,41 @@ static Json blocksJson(const plan::Program &program) {
   return rows;
 }
 
+// Decisions of one kind and choice whose names differ in numbers only, those of equal layers, as
+// [folded name, indices]. Answers to what-if are steps of their own, whose seconds do not add up;
+// remarks and what the mesh is are not among the rows.
+static Json decisionRowsJson(const plan::Plan &plan) {
+  const std::set<std::string> shownElsewhere = {"remark", "mesh", "axis", "strategy"};
+  std::map<std::string, size_t> rowOf;
+  std::vector<std::vector<int>> rows;
+  for (int d = 0; d < plan.decisions_size(); ++d) {
+    const plan::Decision &decision = plan.decisions(d);
+    if (shownElsewhere.contains(decision.kind()))
+      continue;
+    const std::string which = decision.kind() == "what-if" ? std::to_string(d) : "";
+    const std::string key =
+        Json{decision.kind(), decision.choice(), nameShape(rowName(decision)), which}.dump(
+            -1, ' ', false, Json::error_handler_t::replace);
+    const auto [row, isNew] = rowOf.emplace(key, rows.size());
+    if (isNew)
+      rows.emplace_back();
+    rows[row->second].push_back(d);
+  }
+  Json result = Json::array();
+  for (const std::vector<int> &row : rows) {
+    std::vector<std::string> names;
+    for (int d : row)
+      names.push_back(rowName(plan.decisions(d)));
+    result.push_back({foldedName(names), row});
+  }
+  return result;
+}
+
 static Json pageJson(const plan::Plan &plan) {
   Json result = planJson(plan);
   result["communication"] = communicationJson(plan);
+  result["decision_rows"] = decisionRowsJson(plan);
+  result["model"] = modelTree(plan);
   const StepTimes times(plan);
   for (int p = 0; p < plan.programs_size(); ++p) {
     const plan::Program &program = plan.programs(p);

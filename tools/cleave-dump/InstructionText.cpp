@@ -1,6 +1,7 @@
 // Instructions as `properties of the kind: reads -> writes`.
 #include "tools/cleave-dump/InstructionText.h"
 
+#include "compiler/schedule/plan/PlanTimeline.h"
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/base/Concat.h"
@@ -70,6 +71,17 @@ std::string instructionText(const plan::Plan &plan, const plan::Program &program
   }
   std::string arrow = writes.empty() ? "" : reads.empty() ? "-> " : " -> ";
   return particulars(plan, program, instruction) + reads + arrow + writes;
+}
+
+int laneOf(const plan::Instruction &instruction) {
+  switch (schedule::resourceKindOf(instruction)) {
+  case schedule::ResourceKind::Link:
+    return 1;
+  case schedule::ResourceKind::Compute:
+    return 0;
+  default:
+    return 2;
+  }
 }
 
 } // namespace cleave::dump

@@ -16,4 +16,7 @@ std::string instructionText(const plan::Plan &plan, const plan::Program &program
 // Indices of all buffers that the instruction reads or writes.
 std::set<uint32_t> buffersOf(const plan::Program &program, const plan::Instruction &instruction);
 
+// The row of a timeline: 0 computes, 1 communicates, 2 moves data in or out.
+int laneOf(const plan::Instruction &instruction);
+
 } // namespace cleave::dump

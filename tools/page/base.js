@@ -58,9 +58,10 @@ function section(id, title, note, ...content) {
 
 // A table of rows (arrays) that the reader filters and sorts. columns: {title, number, show(value, row), mono, prose}; the value of a cell
 // is text or a number, what is shown an element or text; `mono` are names, `prose` are sentences. `kinds` gives the column whose values make a menu.
+// The event `only`, {name, isShown(row)}, restricts it to some rows until the reader presses the name.
 function searchable(id, columns, rows, kinds) {
   const shownAtFirst = 100;
-  let sort = {column: -1, down: false}, limit = shownAtFirst;
+  let sort = {column: -1, down: false}, limit = shownAtFirst, only = null;
   const text = (value) => String(value).toLowerCase();
   const search = el("input", {type: "search", id: `${id}-search`, placeholder: "search", "aria-label": "search in this table",
                               input: () => draw()});
@@ -69,12 +70,13 @@ function searchable(id, columns, rows, kinds) {
     ...[...new Set(rows.map((row) => row[kinds]))].map((kind) => el("option", {value: kind}, kind)));
   const count = el("span", {class: "note", role: "status"}), body = el("tbody");
   const more = el("button", {click: () => { limit *= 4; draw(); }}, "more rows");
+  const all = el("button", {"aria-label": "show all rows", click: () => { only = null; draw(); }});
   const heads = columns.map((column, c) => el("th", {scope: "col", class: column.number ? "number" : undefined},
     el("button", {click: () => { sort = {column: c, down: sort.column === c ? !sort.down : !!column.number}; draw(); }},
        column.title)));
   function draw() {
     const wanted = text(search.value);
-    let found = rows.filter((row) => (!menu || !menu.value || row[kinds] === menu.value) &&
+    let found = rows.filter((row) => (!only || only.isShown(row)) && (!menu || !menu.value || row[kinds] === menu.value) &&
       (!wanted || row.some((value) => text(value).includes(wanted))));
     if (sort.column >= 0) {
       const c = sort.column, sign = sort.down ? -1 : 1;
@@ -85,11 +87,13 @@ function searchable(id, columns, rows, kinds) {
       el("td", {class: column.number ? "number" : column.mono ? "mono" : column.prose ? "prose" : undefined},
          column.show ? column.show(row[c], row) : column.mono ? breakable(row[c]) : String(row[c]))))));
     more.hidden = found.length <= limit;
+    all.hidden = !only;
+    all.textContent = only ? `${only.name} ×` : "";
     count.textContent = `${found.length} of ${rows.length}`;
     body.dataset.drawn = Math.min(limit, found.length);
   }
   draw();
-  return el("div", {id}, el("div", {class: "controls"}, search, menu, count),
+  return el("div", {id, only: ({detail}) => { only = detail; draw(); }}, el("div", {class: "controls"}, search, menu, all, count),
             scrolling(el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body)), more);
 }
 

@@ -78,11 +78,13 @@ function memorySection() {
     const budget = budgetOf(arena);
     if (!budget) return;
     const text = `budget ${bytesText(budget)}`;
+    const isShown = budget <= top, words = isShown ? text : `${text}, above`, bottom = isShown ? y(budget) + 12 : above + 10;
+    const wide = context.measureText(words).width + 8;
+    context.fillStyle = color("--shade"); // not on the colours of buffers
+    context.fillRect(width - wide, bottom - 11, wide, 15);
     context.fillStyle = color("--exposed");
-    context.textAlign = "right";
-    if (budget <= top) context.fillRect(left, Math.round(y(budget)), width - left, 1.5);
-    context.fillText(budget <= top ? text : `${text}, above`, width - 4, budget <= top ? y(budget) + 12 : above + 10);
-    context.textAlign = "left";
+    if (isShown) context.fillRect(left, Math.round(y(budget)), width - left, 1.5);
+    context.fillText(words, width - wide + 4, bottom);
   }
   function select(index) {
     const chosen = programs[index];

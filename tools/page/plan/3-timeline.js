@@ -15,21 +15,21 @@ const steps = () => plan.programs.filter((program) => program.kind === "step");
 // `4 ranks (0-3)`
 const ranksText = (ranks) => ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${rangesText(ranks)})`;
 
-// Rows {title, isExposed}, one per program and lane that is used and one of exposed communication; bars, spans of exposed communication and the
-// begins of segments, with their rows and times. Segments lie one behind the other, each once. All times are those of the simulated step.
+// Rows {title, isExposed}, one per program and lane that takes time and one of exposed communication; bars, spans of exposed communication and the
+// begins of segments, with their rows and times. What takes no time, in a lane without a row, is among what is computed. Segments lie one behind the other, each once. All times are those of the simulated step.
 function layOutTimeline() {
   const rows = [], bars = [], marks = [], exposed = [];
   let end = 0;
   for (const program of steps()) {
     const segments = program.segments, rowOf = {};
     lanes.forEach((lane, l) => {
-      if (!segments.some((segment) => segment.instructions.some((bar) => bar[2] === l))) return;
+      if (l > 0 && !segments.some((segment) => segment.instructions.some((bar) => bar[2] === l && bar[4] > 0))) return;
       rowOf[l] = rows.push({title: `${ranksText(program.ranks)}: ${lane}`}) - 1;
       if (l === 1) rowOf.exposed = rows.push({title: "exposed: nothing is computed meanwhile", isExposed: true}) - 1;
     });
     for (const segment of segments) {
       for (const bar of segment.instructions) {
-        bars.push({bar, row: rowOf[bar[2]], begin: bar[3], segment});
+        bars.push({bar, row: rowOf[bar[2]] ?? rowOf[0], begin: bar[3], segment});
         end = Math.max(end, bar[3] + bar[4]);
       }
       if (program === plan.programs[0]) marks.push({at: segment.begin, text: segment.name + (segment.runs > 1 ? ` x ${segment.runs}` : "")});

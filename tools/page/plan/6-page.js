@@ -25,6 +25,7 @@ function summary() {
 
 summary();
 meshSection();
+modelSection();
 memorySection();
 timelineSection();
 meshesSection();

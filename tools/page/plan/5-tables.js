@@ -1,8 +1,5 @@
 // Decisions, collectives, rates of kernels, and remarks.
 
-// Decisions that other parts of the page show.
-const shownElsewhere = ["remark", "mesh", "axis", "strategy"];
-
 // The meshes that the planner tried, as bars of the seconds of a step.
 function meshesSection() {
   const tried = plan.decisions.filter((decision) => decision.kind === "mesh");
@@ -24,55 +21,29 @@ function meshesSection() {
         el("td", {class: "wide"}, mesh.seconds ? bar(mesh) : "")))))));
 }
 
-// Names split at their numbers: text, number, text, ….
-const pieces = (name) => name.split(/(\d+)/);
-
-// `0-3,7`
-function numbersText(numbers) {
-  const sorted = [...new Set(numbers)].map(Number).sort((a, b) => a - b);
-  return sorted.length === 1 ? numbers[0] : `{${rangesText(sorted).replaceAll(", ", ",")}}`;
-}
-
-// One name for several that differ in their numbers: `h.{0-3}.attn.weight`.
-const foldedName = (names) => pieces(names[0]).map((piece, i) => i % 2 ? numbersText(names.map((name) => pieces(name)[i])) : piece).join("");
-
-// Decisions of one kind and choice whose names differ in their numbers only: those of equal layers. Answers to what-if are steps of
-// their own, whose seconds do not add up.
-function folded(decisions) {
-  const groups = new Map();
-  decisions.forEach((decision, d) => {
-    const shape = decision.kind === "what-if" ? [d] : pieces(decision.place || decision.name).filter((_, i) => i % 2 === 0);
-    const key = JSON.stringify([decision.kind, decision.choice, shape]);
-    if (!groups.has(key)) groups.set(key, []);
-    groups.get(key).push(decision);
-  });
-  return [...groups.values()];
-}
-
 function decisionsSection() {
-  const decisions = plan.decisions.filter((decision) => !shownElsewhere.includes(decision.kind));
-  if (decisions.length === 0) return;
+  if (plan.decision_rows.length === 0) return;
   const others = (decision) => decision.alternatives.length === 0 || /^([+-]|equally)/.test(decision.reason) ? decision.reason : el("span", {}, decision.reason, el("details", {},
     el("summary", {}, `${decision.alternatives.length} other${decision.alternatives.length > 1 ? "s" : ""}`),
     ...decision.alternatives.map((other) => el("div", {}, `${other.seconds >= 0 ? "+" : ""}${secondsText(other.seconds)}: ${other.choice}`))));
   const least = (decision) => Math.min(...decision.alternatives.map((other) => other.seconds), Infinity);
   const closest = (group) => group.reduce((best, decision) => least(decision) < least(best) ? decision : best);
-  const rowName = (decision) => decision.place || decision.name;
-  const nameOf = (group) => group.length === 1 ? breakable(rowName(group[0])) : el("details", {},
-    el("summary", {}, breakable(foldedName(group.map(rowName))), ` x ${group.length}`),
+  const nameOf = (group, name) => group.length === 1 ? breakable(name) : el("details", {},
+    el("summary", {}, breakable(name), ` x ${group.length}`),
     ...group.map((decision) => el("div", {}, breakable(decision.name), decision.seconds ? `: ${secondsText(decision.seconds)}` : "")));
-  const groups = folded(decisions), names = (group) => group.map((decision) => `${decision.name} ${decision.place || ""}`).join(" ");
+  const names = (group) => group.map((decision) => `${decision.name} ${decision.place || ""}`).join(" ");
   const why = (group) => group.map((decision) => decision.reason + decision.alternatives.map((a) => a.choice).join(" ")).join(" ");
   // A cell's value is searched: all names and reasons of a row; the element is made when it is shown.
-  const row = (group) => Object.assign([group.reduce((sum, decision) => sum + decision.seconds, 0), group[0].kind, names(group), group[0].choice,
-                                        why(group)], {group});
+  const row = ([name, indices]) => rowOf(indices.map((d) => plan.decisions[d]), name);
+  const rowOf = (group, name) => Object.assign([group.reduce((sum, decision) => sum + decision.seconds, 0), group[0].kind, names(group), group[0].choice,
+                                        why(group)], {group, name});
   section("decisions", "Decisions", "What the planner chose, what it costs in a step, and what the next best choices would cost in addition, all else equal. Equal layers " +
           "share a row, with the sum of their costs and the reason of the one whose next best choice is closest.",
     searchable("decision-table", [{title: "cost", number: true, show: (seconds) => seconds ? secondsText(seconds) : ""},
-                                  {title: "kind"}, {title: "name", mono: true, show: (_, {group}) => nameOf(group)},
+                                  {title: "kind"}, {title: "name", mono: true, show: (_, {group, name}) => nameOf(group, name)},
                                   {title: "choice", mono: true},
                                   {title: "why", prose: true, show: (_, {group}) => others(closest(group))}],
-      groups.map(row), 1));
+      plan.decision_rows.map(row), 1));
 }
 
 function collectivesSection() {
