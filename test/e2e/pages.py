@@ -238,6 +238,29 @@ class Pages(fixture.InFolder):
         self.assertAlmostEqual(float(answers["first"].split()[2].rstrip(",")), first["loss"], delta=1e-3 * first["loss"])
         self.assertLessEqual(answers["wider"], 0)
 
+    def test_runs_are_compared_in_one_page_and_in_a_table(self):
+        other = self.folder / "other.plan"
+        cleave.compile_model(cleave.GPT["model"], other, "--mesh", "dp=2", ranks=2)
+        reports = [self.folder / "four.html", self.folder / "two.html"]
+        for plan, steps, report in ((self.plan, 4, reports[0]), (other, 6, reports[1])):
+            cleave.must("cleave-run", plan, "--data", cleave.GPT["data"], "--steps", steps, "-q", "--report", report)
+        cleave.must("cleave-dump", *reports, "--html", self.folder / "both.html")
+        page = self.look("both.html", "answers.value = textOf('#loss-value'); answers.different = textOf('#difference-table');")
+        self.assertEqual(page.titles, ["Loss", "Grad norm", "Tokens per second", "Seconds of a step", "Differences", "Memory"])
+        self.assertEqual((page.drawn["runs"], page.drawn["loss-chart"], page.drawn["seconds-chart"]), (2, 10, 10))
+        answers = json.loads(page.answers)
+        self.assertLessEqual(answers["wider"], 0)
+        self.assertRegex(answers["value"], r"^step 3: four [\d.]+; two [\d.]+$")
+        for text in (answers["different"], cleave.must("cleave-dump", *reports).out):
+            self.assertIn("compile --ranks", text)
+            self.assertIn("run --steps", text)
+            self.assertNotIn("compile --loss", text, "both runs have it")
+        for second, message in ((self.folder / "gpt.html", "is the page of a plan, expected reports"), (self.plan, "is no page, expected reports"),
+                                ("--memory", "--memory: expected one plan, found reports")):
+            answer = cleave.tool("cleave-dump", reports[0], second)
+            self.assertEqual(answer.code, 1)
+            self.assertIn(message, answer.err)
+
     def test_a_run_that_fails_is_drawn_with_its_error(self):
         plan = self.folder / "wild.plan"
         options = cleave.compile_options(cleave.GPT["model"])

@@ -1,9 +1,10 @@
-// cleave-dump PLAN: prints the decisions of a plan, their reasons and costs. Options:
-// docs/interface.md.
+// cleave-dump PLAN: prints the decisions of a plan, their reasons and costs; cleave-dump REPORT…:
+// compares runs. Options: docs/interface.md.
 #include "runtime/artifact/Artifact.h"
 #include "runtime/base/FileWriter.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/ReadInput.h"
+#include "tools/cleave-dump/Runs.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/commandline/CommandLine.h"
 
@@ -15,7 +16,8 @@ using namespace cleave;
 namespace {
 
 struct Options {
-  std::string path;
+  std::vector<std::string> paths;
+  std::string path; // the first one
   bool sharding = false, memory = false, collectives = false, schedule = false, kinds = false,
        fates = false, json = false;
   std::optional<uint32_t> program;
@@ -131,14 +133,26 @@ static Status writeFiles(const plan::Plan &plan, const Options &options) {
   return options.dtensor ? writeExported(dump::dtensorView(plan), *options.dtensor) : Status::ok();
 }
 
+// Reports of runs, as a table or as a page.
+static Status showRuns(const Options &options) {
+  for (const View &view : viewsOf(options))
+    if (view.isAsked && view.option != std::string_view("--html"))
+      return Status::userError(view.option, ": expected one plan, found reports of runs, of which ",
+                               "there is a table or, with --html, a page");
+  CLEAVE_TRY_ASSIGN(const dump::Json runs, dump::readRuns(options.paths));
+  return options.html ? writeFile(*options.html, dump::runsPage(runs))
+                      : writeFile("-", dump::runsText(runs));
+}
+
 int main(int argc, char **argv) {
   Options options;
   CLI::App app("Prints the decisions of a plan, their reasons and costs; by default a summary.",
                "cleave-dump");
   describeVerbosity("print about ten lines instead of the summary",
                     "print every row of the tables of the summary");
-  app.add_option("PLAN", options.path,
-                 "plan file, written by cleave-compile, or IR that --stop-after planned wrote")
+  app.add_option("PLAN", options.paths,
+                 "plan file, written by cleave-compile, or IR that --stop-after planned wrote; or "
+                 "one or several pages of cleave-run --report, to compare runs")
       ->required()
       ->type_name("FILE");
   app.add_flag("--sharding", options.sharding, "layout of every parameter, state and input");
@@ -170,6 +184,11 @@ int main(int argc, char **argv) {
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 
+  options.path = options.paths.front();
+  if (options.paths.size() > 1 || dump::isPage(options.path)) {
+    const Status shown = showRuns(options);
+    return shown ? 0 : fail(app.get_name(), shown);
+  }
   Result<plan::Plan> plan = dump::readInput(options.path);
   if (!plan)
     return fail(app.get_name(), plan.status());

@@ -92,8 +92,12 @@ private:
   Status report(const Status &ended) const {
     if (options_.report.empty() || !isFirst())
       return Status::ok();
-    return writeReport(options_.report, plan_, options_.plan, log_.lines(), data_.samplesPerStep(),
-                       ended.message());
+    return writeReport(options_.report, plan_,
+                       {.planPath = options_.plan,
+                        .options = options_.trainFile,
+                        .lines = log_.lines(),
+                        .samples = data_.samplesPerStep(),
+                        .error = ended.message()});
   }
 
   Status join() {

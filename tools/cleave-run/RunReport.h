@@ -9,11 +9,17 @@
 
 namespace cleave::run {
 
-// Writes the page. `lines` are those of the log (RunLog.h), `samples` those of a step, 0 if there
-// are no data; `error` says how the run failed, or is empty. Without a line of a step nothing is
-// written. A user error if the file cannot be written.
-Status writeReport(const std::string &path, const plan::Plan &plan, const std::string &planPath,
-                   const std::vector<std::string> &lines, int64_t samples,
-                   const std::string &error);
+// What a page shows of a run.
+struct RunRecord {
+  std::string planPath;
+  std::string options;            // of the run, as the section [run] of a train.toml
+  std::vector<std::string> lines; // of the log (RunLog.h)
+  int64_t samples = 0;            // of a step; 0: there are no data
+  std::string error;              // how the run failed, or empty
+};
+
+// Writes the page, whose data are {"runs": [RUN]}: cleave-dump joins several. Without a line of a
+// step nothing is written. A user error if the file cannot be written.
+Status writeReport(const std::string &path, const plan::Plan &plan, const RunRecord &run);
 
 } // namespace cleave::run

@@ -3,6 +3,8 @@
 
 #include "tools/page/Texts.h"
 
+#include <string_view>
+
 namespace cleave::page {
 
 // The text with every `<` as its escape in strings of JSON, so that no name of a model ends the
@@ -34,6 +36,16 @@ std::string page(Kind kind, const std::string &title, const std::string &json) {
   text = filled(std::move(text), "TITLE", escaped(title));
   // The data come last: they may look like a mark.
   return filled(std::move(text), "DATA", embedded(json));
+}
+
+// No `<` is in the data: the element that holds them ends at the next one.
+std::optional<std::string> dataOf(const std::string &page) {
+  constexpr std::string_view kBegin = R"(<script id="data" type="application/json">)";
+  const size_t found = page.starts_with("<!doctype html>") ? page.find(kBegin) : page.npos;
+  if (found == page.npos)
+    return std::nullopt;
+  const size_t begin = found + kBegin.size();
+  return page.substr(begin, page.find('<', begin) - begin);
 }
 
 } // namespace cleave::page

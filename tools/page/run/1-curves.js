@@ -1,8 +1,12 @@
-// Curves over the steps of a run, with a cursor.
+// Curves over the steps of runs, with a cursor.
 
-const steps = data.lines.filter((line) => Number.isInteger(line.step) && !line.event);
-const evaluations = data.lines.filter((line) => line.event === "eval");
-const restarts = data.lines.filter((line) => line.event === "restart");
+// Each run with the lines of its log by what they are about.
+const runs = data.runs.map((run) => ({...run,
+  steps: run.lines.filter((line) => Number.isInteger(line.step) && !line.event),
+  evaluations: run.lines.filter((line) => line.event === "eval"),
+  restarts: run.lines.filter((line) => line.event === "restart"),
+  memory: run.lines.filter((line) => "planned_bytes" in line)}));
+const isOne = runs.length === 1;
 
 // How many steps on each side count for the mean.
 const reachOf = (values) => Math.floor(values.length / 40);
@@ -49,31 +53,33 @@ function gridValues(low, high, isLog) {
   return found.length > 1 ? found : [10 ** low, 10 ** high];
 }
 
-// A section with one or several curves. `level`: {at, text}, a line to compare with. The cursor moves over the values of the first curve.
-function curveSection(id, title, note, curves, show, level) {
+// A section with one or several curves. `levels`: {at, text, color}, lines to compare with. The cursor moves over the values of the first curve.
+function curveSection(id, title, note, curves, show, levels = []) {
   const known = curves.flatMap(({values}) => values).filter((value) => Number.isFinite(value));
   if (known.length === 0) return;
   const [{lines, values, mean}, ...others] = curves, canBeLog = known.every((value) => value > 0);
   const left = 62, right = 8; // of the curve: room for the numbers
   const say = el("p", {role: "status", id: `${id}-value`});
-  const first = Math.min(steps[0].step, lines[0].step), last = steps[steps.length - 1].step;
+  const ends = [...curves.map((curve) => curve.lines), ...runs.map(({steps}) => steps)].flatMap((all) => [all[0].step, all[all.length - 1].step]);
+  const first = Math.min(...ends), last = Math.max(...ends);
   let isLog = false, at = lines.length - 1;
   const scale = (value) => isLog ? Math.log10(value) : value;
   function draw(context, width, height) {
     const h = height - 18, pad = 8;
-    const shown = known.concat(level ? [level.at] : []).filter((value) => !isLog || value > 0).map(scale);
+    const shown = known.concat(levels.map(({at}) => at)).filter((value) => !isLog || value > 0).map(scale);
     const range = Math.max(...shown) - Math.min(...shown), span = range || Math.abs(shown[0]) || 1;
     const low = Math.min(...shown) - (range ? 0 : span / 2); // a constant is in the middle
     const x = (step) => (step - first) / Math.max(1, last - first) * (width - left - right) + left;
     const y = (value) => pad + (1 - (scale(value) - low) / span) * (h - 2 * pad);
     gridLines(context, range ? gridValues(low, low + span, isLog) : [known[0]], y, left, width - right, show);
     const drawn = curves.reduce((sum, curve) => sum + drawSeries(context, curve, x, y), 0);
+    levels.forEach(({at: value, text, color: name}, l) => {
+      context.fillStyle = color(name);
+      context.fillRect(left, y(value), width - left - right, 1);
+      context.fillText(text, left + 3 + l * (width - left - right) / levels.length, y(value) - 4);
+    });
     context.fillStyle = color("--c4");
-    if (level) {
-      context.fillRect(left, y(level.at), width - left - right, 1);
-      context.fillText(level.text, left + 3, y(level.at) - 4);
-    }
-    for (const restart of restarts) {
+    for (const restart of isOne ? runs[0].restarts : []) {
       context.fillRect(x(restart.from_step), 0, 1, h);
       context.fillText(`restart ${restart.restart}`, x(restart.from_step) + 3, 12);
     }
@@ -90,7 +96,7 @@ function curveSection(id, title, note, curves, show, level) {
   function moveTo(index) {
     at = Math.max(0, Math.min(lines.length - 1, index));
     const value = values[at];
-    say.textContent = `step ${lines[at].step}: ${Number.isFinite(value) ? show(value) : "not finite"}` +
+    say.textContent = `step ${lines[at].step}: ${isOne ? "" : `${curves[0].name} `}${Number.isFinite(value) ? show(value) : "not finite"}` +
       (mean[at] === null || reachOf(values) === 0 ? "" : `, mean ${show(mean[at])}`) + (lines[at].skipped ? "; skipped" : "") +
       others.map((other) => upTo(lines[at].step, other)).join("");
     chart.redraw();
@@ -110,7 +116,7 @@ function curveSection(id, title, note, curves, show, level) {
     toggle.setAttribute("aria-pressed", isLog);
     chart.redraw();
   }}, "logarithmic");
-  const names = others.length === 0 ? [] : curves.map((curve) =>
+  const names = isOne && others.length === 0 ? [] : curves.map((curve) =>
     el("span", {}, el("i", {style: `background:var(${curve.color})`}), curve.name));
   section(id, title, note, el("div", {class: "controls"}, canBeLog ? toggle : "", el("div", {class: "legend"}, ...names)), chart.box, say);
   moveTo(at);
