@@ -255,7 +255,7 @@ class Pages(fixture.InFolder):
             self.assertIn("compile --ranks", text)
             self.assertIn("run --steps", text)
             self.assertNotIn("compile --loss", text, "both runs have it")
-        for second, message in ((self.folder / "gpt.html", "is the page of a plan, expected reports"), (self.plan, "is no page, expected reports"),
+        for second, message in ((self.folder / "gpt.html", "is the page of a plan, expected reports"), (self.plan, "is not a page, expected reports"),
                                 ("--memory", "--memory: expected one plan, found reports")):
             answer = cleave.tool("cleave-dump", reports[0], second)
             self.assertEqual(answer.code, 1)

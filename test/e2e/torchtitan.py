@@ -1,5 +1,5 @@
 """`cleave-dump --torchtitan`: the file is TOML with fields that torchtitan 0.2.2 has, its degrees multiply to the number of ranks, and each sentence
-about what it cannot say is printed, too."""
+about a decision that it cannot express is also printed."""
 
 import math
 import tomllib
@@ -8,7 +8,7 @@ import unittest
 import cleave
 import fixture
 
-# Those that Cleave writes, by section.
+# The fields that Cleave writes, by section.
 FIELDS = {
     "optimizer": {"name", "lr", "beta1", "beta2", "eps", "weight_decay"},
     "training": {"local_batch_size", "global_batch_size", "seq_len", "max_norm", "dtype", "mixed_precision_param"},

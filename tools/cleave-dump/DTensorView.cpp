@@ -40,8 +40,8 @@ static std::vector<Split> splitsOf(const plan::Plan &plan, const plan::DimShardi
   return splits;
 }
 
-// Whether DTensor's blocks, each cut into ceil(size / ranks) by the next axis, are those of the
-// plan, ceil(size / parts).
+// Whether DTensor and the plan divide the dim into equal blocks. DTensor cuts a block into pieces
+// of ceil(size / ranks) for the next axis; the plan has blocks of ceil(size / parts).
 static bool hasBlocksOfPlan(int64_t size, const std::vector<Split> &splits) {
   const int64_t parts = std::accumulate(splits.begin(), splits.end(), int64_t(1),
                                         [](int64_t n, const Split &s) { return n * s.size; });

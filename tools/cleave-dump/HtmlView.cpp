@@ -126,8 +126,8 @@ static Json blocksJson(const plan::Program &program) {
 }
 
 // Decisions of one kind and choice whose names differ in numbers only, those of equal layers, as
-// [folded name, indices]. Answers to what-if are steps of their own, whose seconds do not add up;
-// remarks and what the mesh is are not among the rows.
+// [folded name, indices]. Answers to what-if are separate steps, whose seconds do not add up.
+// Remarks and decisions about the mesh have no row.
 static Json decisionRowsJson(const plan::Plan &plan) {
   const std::set<std::string> shownElsewhere = {"remark", "mesh", "axis", "strategy"};
   std::map<std::string, size_t> rowOf;

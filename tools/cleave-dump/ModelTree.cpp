@@ -15,7 +15,7 @@ namespace cleave::dump {
 
 namespace {
 
-// What a step does for some parameters.
+// The work of a step for some parameters.
 struct ModuleWork {
   std::map<std::pair<std::string, int>, double> seconds; // by kind and lane
   uint64_t kept = 0, recomputed = 0;                     // bytes
@@ -40,7 +40,7 @@ struct Module {
   std::vector<std::string> names; // of all of them
   std::vector<Module> parts;
   std::vector<int> parameters; // tensors
-  ModuleWork work;             // with that of its parts
+  ModuleWork work;             // including its parts
 };
 
 // The parameter that a place names: `input of h.0.fc.weight, gradient`.
@@ -66,7 +66,7 @@ public:
     return std::move(root.parts);
   }
 
-  // What modules that share a node have in common.
+  // A text that is equal for modules that share a node.
   std::string keyOf(const Module &module) const {
     std::string key = nameShape(module.name) + concat(" x ", module.count, " (");
     for (int t : module.parameters)

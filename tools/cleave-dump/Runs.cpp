@@ -28,7 +28,7 @@ Result<Json> readRuns(const std::vector<std::string> &paths) {
     const Json page = Json::parse(data.value_or(""), nullptr, /*allow_exceptions=*/false);
     if (!page.is_object() || !page.contains("runs"))
       return Status::userError("'", path, "' is ",
-                               page.is_object() ? "the page of a plan" : "no page",
+                               page.is_object() ? "the page of a plan" : "not a page",
                                ", expected reports of cleave-run --report; --diff compares plans");
     for (const Json &run : page["runs"])
       runs.push_back(run);

@@ -13,7 +13,7 @@ namespace cleave::dump {
 bool isPage(const std::string &path);
 
 // The runs of all reports, in their order, as the data of a page. A user error if a file cannot be
-// read or is no report of a run; it says what else it is.
+// read or is not the report of a run.
 Result<Json> readRuns(const std::vector<std::string> &paths);
 
 // A table of the runs, and one of the options and facts of plans that differ.

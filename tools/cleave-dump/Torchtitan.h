@@ -1,6 +1,6 @@
-// Torchtitan: what a plan is in the terms of torchtitan 0.2, whose ranks are ordered by stage,
-// replicas, shards of parameters, context and tensor parallelism, and which splits all parameters
-// in the way of the model's own functions.
+// Torchtitan: a plan in the terms of torchtitan 0.2. Its ranks are ordered by stage, replicas,
+// shards of parameters, context and tensor parallelism; functions of the model decide which
+// parameters tensor parallelism splits.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
@@ -20,8 +20,8 @@ struct TorchtitanDegrees {
   int64_t data() const { return replicate * shard; }
 };
 
-// The degrees of the axes of the mesh. What they do not say is added to `missing`: the order of the
-// axes, axes of other kinds, and layouts that differ from those of torchtitan.
+// The degrees of the axes of the mesh. Adds to `missing` a sentence per decision that they do not
+// express: the order of the axes, axes of other kinds, layouts that torchtitan does not have.
 TorchtitanDegrees torchtitanDegrees(const plan::Plan &plan, std::vector<std::string> &missing);
 
 } // namespace cleave::dump

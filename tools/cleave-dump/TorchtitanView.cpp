@@ -1,5 +1,5 @@
-// --torchtitan: the plan as a configuration of torchtitan 0.2 in TOML. What a plan decides and the
-// file cannot say is a comment in it, `# not expressible: …`.
+// --torchtitan: the plan as a configuration of torchtitan 0.2 in TOML. A decision that the file
+// cannot express is a comment in it, `# not expressible: …`.
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Torchtitan.h"

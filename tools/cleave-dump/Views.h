@@ -61,7 +61,7 @@ Result<std::string> traceView(const plan::Plan &plan);
 // A plan in the form of another framework.
 struct Exported {
   std::string text;                 // the file
-  std::vector<std::string> missing; // what it cannot say, a sentence each
+  std::vector<std::string> missing; // a sentence per decision that it cannot express
 };
 
 // The mesh, and the layout of every tensor between steps as placements of PyTorch's DTensors, in

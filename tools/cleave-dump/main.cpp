@@ -107,7 +107,7 @@ static Status checkViews(const plan::Plan &plan, const Options &options) {
   return Status::ok();
 }
 
-// Writes the file, and prints what it cannot say.
+// Writes the file, and prints the decisions that it cannot express.
 static Status writeExported(const dump::Exported &exported, const std::string &path) {
   CLEAVE_TRY(writeFile(path, exported.text));
   if (exported.missing.empty() || path == "-" || verbosity() == Verbosity::Quiet)

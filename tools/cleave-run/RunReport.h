@@ -9,12 +9,12 @@
 
 namespace cleave::run {
 
-// What a page shows of a run.
+// The content of a run's page.
 struct RunRecord {
   std::string planPath;
   std::string options;            // of the run, as the section [run] of a train.toml
   std::vector<std::string> lines; // of the log (RunLog.h)
-  int64_t samples = 0;            // of a step; 0: there are no data
+  int64_t samples = 0;            // of a step; 0: unknown
   std::string error;              // how the run failed, or empty
 };
 

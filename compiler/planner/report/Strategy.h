@@ -30,9 +30,9 @@ struct Strategy {
   std::string name; // `TP 8 x FSDP 32`; empty on one rank
   std::string
       text; // `parameters and optimizer states sharded over dp`; empty if there is nothing to say
-  // What every axis of more than one rank is, in the order of the mesh: `tp=tensor,dp=data`. The
-  // kinds are data, context, spatial, tensor and expert; of a mixed axis, `mostly` and the one with
-  // the largest share.
+  // The kind of every axis of more than one rank, in the order of the mesh: `tp=tensor,dp=data`.
+  // Kinds are data, context, spatial, tensor and expert; a mixed axis has `mostly` and the kind
+  // with the largest share.
   std::string axes;
 };
 
