@@ -1,0 +1,37 @@
+"""Files and names of code that README.md, docs/tour.md, docs/architecture.md, tutorials and how-to guides mention exist."""
+
+import re
+import unittest
+
+import pages
+
+FOLDERS = ("dialects", "compiler", "passes", "runtime", "tools", "test", "third_party", "docs")
+PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`")
+MEMBER = re.compile(r"`(\w+)::(\w+)`")
+PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b") # passes/FOLDER/NAME.h
+
+
+class Names(unittest.TestCase):
+    def mentions(self, pattern):
+        """(page, match) of all pages."""
+        for page in [*pages.PAGES, pages.ROOT / "docs/architecture.md"]:
+            for match in pattern.finditer(page.read_text(encoding="utf-8")):
+                if not PLACEHOLDER.search(match[1]):
+                    yield page.name, match
+
+    def test_paths_exist(self):
+        for page, match in self.mentions(PATH):
+            self.assertTrue((pages.ROOT / match[1]).exists(), f"{page} mentions {match[1]}, which does not exist")
+
+    def test_members_are_those_of_a_class_or_namespace(self):
+        code = "".join(path.read_text(encoding="utf-8", errors="replace") for folder in FOLDERS[:5]
+                       for path in sorted((pages.ROOT / folder).rglob("*")) if path.suffix in (".h", ".cpp", ".td"))
+        for page, match in self.mentions(MEMBER):
+            owner, member = match.groups()
+            body = rf"\b(?:class|struct|namespace) (?:\w+::)*{owner}\b[^;]*?{{(?:(?!\n}}).)*?\b{member}\b"
+            found = match[0].strip("`") in code or re.search(body, code, re.S)
+            self.assertTrue(found, f"{page} mentions {match[0]}, which does not exist")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
