@@ -44,8 +44,8 @@ func.func @step(%x: tensor<4x4xf64> {graph.name = "x", graph.role = "input"},
 LogicalResult cut(func::FuncOp step, int64_t chunks) {
   stage::CutCosts costs{{}, 1e-6};
   for (Operation *op : graph::opsOf(step))
-    costs.opSeconds.push_back(static_cast<double>(
-        cast<graph::CostInterface>(op).getFlops().constant().value_or(0)));
+    costs.opSeconds.push_back(
+        static_cast<double>(cast<graph::CostInterface>(op).getFlops().constant().value_or(0)));
   return stage::cutIntoChunks(step, chunks, costs);
 }
 
