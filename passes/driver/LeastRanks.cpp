@@ -53,7 +53,7 @@ private:
       return false;
     }
     CLEAVE_TRY_ASSIGN(planner::Budget budget, variants_.budget(options_));
-    CLEAVE_TRY_ASSIGN(QuickPlan quick, variants_.quick(options_));
+    CLEAVE_TRY_ASSIGN(planner::QuickPlan quick, variants_.quick(options_));
     const int64_t least = quick.smallest().bytes;
     if (budget.isLimited() && least > budget.bytes() + budget.bytes() / 2) {
       tell(ranks, "takes " + bytesText(static_cast<uint64_t>(least)));

@@ -127,7 +127,7 @@ private:
     auto next = std::make_unique<Compilation>(std::move(options));
     CLEAVE_TRY(compileTo(*next, "primitive"));
     Variants variants(*next);
-    CLEAVE_TRY_ASSIGN(QuickPlan quick, variants.quick(next->options));
+    CLEAVE_TRY_ASSIGN(planner::QuickPlan quick, variants.quick(next->options));
     CLEAVE_TRY_ASSIGN(planner::Budget budget, variants.budget(next->options));
     if (best_ && quick.boundSeconds >= best_->decided.seconds) {
       tell(count, "at least " + secondsText(quick.boundSeconds));

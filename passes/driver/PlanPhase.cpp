@@ -1,12 +1,13 @@
 #include "passes/driver/PlanPhase.h"
 
+#include "compiler/planner/search/LeastMemory.h"
 #include "compiler/solver/Json.h"
 #include "dialects/graph/Step.h"
 #include "passes/driver/DescribePlan.h"
 #include "passes/driver/Evaluation.h"
 #include "passes/driver/GivenSolution.h"
-#include "passes/driver/LeastMemory.h"
 #include "passes/driver/LeastRanks.h"
+#include "passes/driver/ModuleStep.h"
 #include "passes/driver/Pareto.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Stages.h"
@@ -51,14 +52,18 @@ static Result<Decided> decide(Compilation &c) {
   if (!c.options.solution.empty())
     return decideAsGiven(c.options.solution, c.module(), *c.cluster, std::move(options))
         .withContext("--solution");
-  if (!c.options.leastMemory)
-    return decideOrRefuse(c.module(), *c.cluster, std::move(options));
-  CLEAVE_TRY_ASSIGN(LeastMemory least,
-                    leastMemory(c.module(), *c.cluster, std::move(options),
-                                [&](const std::string &result) { c.tell(result); }));
+  CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(c.module()));
+  if (!c.options.leastMemory) {
+    CLEAVE_TRY_ASSIGN(planner::PlannedStep planned,
+                      planner::searchOrRefuse(step, *c.cluster, std::move(options)));
+    return decidedBy(std::move(planned));
+  }
+  CLEAVE_TRY_ASSIGN(planner::LeastMemory least,
+                    planner::leastMemory(step, *c.cluster, std::move(options),
+                                         [&](const std::string &result) { c.tell(result); }));
   c.options.memory = least.bytes;
   c.remarks.push_back({"memory", least.remark});
-  return std::move(least.decided);
+  return decidedBy(std::move(least.planned));
 }
 
 // Decides for the least number of ranks on which the step fits.

@@ -4,6 +4,7 @@
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/model/Batch.h"
 #include "compiler/planner/model/ReadStep.h"
+#include "compiler/planner/search/FirstStage.h"
 #include "compiler/schedule/pipelines/Csv.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Stage.h"
@@ -13,7 +14,6 @@
 #include "passes/driver/DescribePlan.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
-#include "passes/driver/FirstStage.h"
 #include "passes/driver/ModuleStep.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
@@ -335,7 +335,7 @@ static Result<StagePlans> planOnMeshes(Compilation &c, const cluster::Cluster &s
   Status failure;
   int64_t least = std::numeric_limits<int64_t>::max();
   CLEAVE_TRY_ASSIGN(planner::StepModel model, readModel(*c.units[0].module));
-  FirstStage first(std::move(model), shared, options);
+  planner::FirstStage first(std::move(model), shared, options);
   CLEAVE_TRY_ASSIGN(const std::vector<Mesh> meshes, first.meshes());
   if (c.cutoffSeconds < solver::kForbidden) {
     const double waiting = waitingSeconds(c.options, first.bound());
@@ -350,9 +350,7 @@ static Result<StagePlans> planOnMeshes(Compilation &c, const cluster::Cluster &s
   for (const Mesh &mesh : meshes) {
     if (best && !first.mayBeFasterOn(mesh, best->seconds()))
       continue;
-    planner::PlannerOptions own = options;
-    own.isOwnMesh = planner::namesByUse(options);
-    own.mesh = mesh;
+    planner::PlannerOptions own = planner::onMesh(options, mesh);
     int64_t needed = least - 1;
     own.onTooLarge = [&](int64_t bytes) { needed = bytes; };
     Result<std::optional<StagePlans>> plans =

@@ -3,6 +3,7 @@
 #include "compiler/cluster/Presets.h"
 #include "dialects/graph/Step.h"
 #include "passes/driver/Device.h"
+#include "passes/driver/ModuleStep.h"
 #include "passes/shard/Plan.h"
 #include "runtime/base/Units.h"
 
@@ -63,10 +64,11 @@ Result<Decided> Variants::decide(const CompileOptions &options) {
   return decideStep(module, *c_.cluster, planner);
 }
 
-Result<QuickPlan> Variants::quick(const CompileOptions &options) {
+Result<planner::QuickPlan> Variants::quick(const CompileOptions &options) {
   CLEAVE_TRY_ASSIGN(ModuleOp module, moduleOf(options));
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
-  return quickPlan(module, *c_.cluster, std::move(planner));
+  CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
+  return planner::quickPlan(step, *c_.cluster, std::move(planner));
 }
 
 Result<bool> Variants::pinsFitRanks(const CompileOptions &options) {

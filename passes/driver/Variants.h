@@ -5,9 +5,9 @@
 // Another number of micro-batches has other shapes: the model is imported again, once.
 #pragma once
 
+#include "compiler/planner/search/QuickPlan.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/DecideStep.h"
-#include "passes/driver/QuickPlan.h"
 
 #include <map>
 
@@ -35,7 +35,7 @@ public:
   // The plan that cleave-compile would make. Errors as of the phases.
   Result<Decided> decide(const CompileOptions &options);
   // Plans that are found within seconds; the cheapest answer to whether anything fits.
-  Result<QuickPlan> quick(const CompileOptions &options);
+  Result<planner::QuickPlan> quick(const CompileOptions &options);
 
   // Shows a result of a search (Compilation::onResult).
   void tell(const std::string &result) const { c_.tell(result); }

@@ -44,7 +44,7 @@ enum class Price { Nothing, Memory, Ranks };
 struct WayOut {
   Price price;
   std::string change; // the options, as typed
-  QuickPoint point;
+  planner::QuickPoint point;
 };
 
 class WayOutSearch {
@@ -53,7 +53,7 @@ public:
       : variants_(variants), options_(options) {}
 
   std::string run() {
-    Result<QuickPlan> here = variants_.quick(options_);
+    Result<planner::QuickPlan> here = variants_.quick(options_);
     if (!here)
       return "";
     addMemory(*here);
@@ -70,7 +70,7 @@ private:
     if (ways_.empty())
       return "; no suggestion was found";
     std::ranges::stable_sort(ways_, {}, [](const WayOut &way) {
-      const QuickPoint &point = way.point;
+      const planner::QuickPoint &point = way.point;
       return std::pair(way.price, way.price == Price::Memory ? double(point.bytes) : point.seconds);
     });
     Table table({"suggestion", ">step at most", ">memory of a rank"});
@@ -89,16 +89,16 @@ private:
   }
 
   // The fastest plan that is found within the budget.
-  std::optional<QuickPoint> pointUnder(const CompileOptions &options) {
+  std::optional<planner::QuickPoint> pointUnder(const CompileOptions &options) {
     Result<planner::Budget> budget = variants_.budget(options);
-    Result<QuickPlan> quick = budget ? variants_.quick(options) : budget.status();
-    const QuickPoint *point = quick ? quick->within(*budget) : nullptr;
+    Result<planner::QuickPlan> quick = budget ? variants_.quick(options) : budget.status();
+    const planner::QuickPoint *point = quick ? quick->within(*budget) : nullptr;
     return point ? std::optional(*point) : std::nullopt;
   }
 
   // Whether a plan is found; else the change is listed among those that were tried.
   bool offer(Price price, const std::string &change, const CompileOptions &options) {
-    const std::optional<QuickPoint> point = pointUnder(options);
+    const std::optional<planner::QuickPoint> point = pointUnder(options);
     if (point)
       ways_.push_back({price, change, *point});
     else
@@ -113,7 +113,7 @@ private:
       return;
     const OtherCount last = std::move(changes.back());
     changes.pop_back();
-    const std::optional<QuickPoint> point = pointUnder(last.options);
+    const std::optional<planner::QuickPoint> point = pointUnder(last.options);
     if (!point) {
       tried_ += (tried_.empty() ? "" : ", ") + last.change;
       return;
@@ -125,7 +125,7 @@ private:
   }
 
   // ` --pin zero3,full-recompute`: what leads to a plan that follows recipes.
-  std::string pinText(const QuickPoint &point) const {
+  std::string pinText(const planner::QuickPoint &point) const {
     if (point.pin.empty())
       return "";
     return " --pin " + options_.pin + (options_.pin.empty() ? "" : ",") + point.pin;
@@ -141,15 +141,15 @@ private:
 
   // The plans under the given options: one that fits, the one with the fewest bytes, the fastest.
   // Recipes cannot be joined with a file of pins.
-  void addMemory(QuickPlan here) {
+  void addMemory(planner::QuickPlan here) {
     Result<planner::Budget> budget = variants_.budget(options_);
     if (!budget)
       return;
     if (std::filesystem::exists(options_.pin))
       here.points.resize(1);
-    if (const QuickPoint *point = here.within(*budget); point && !point->pin.empty())
+    if (const planner::QuickPoint *point = here.within(*budget); point && !point->pin.empty())
       ways_.push_back({Price::Nothing, pinText(*point).substr(1), *point});
-    const QuickPoint &least = here.smallest(), &fastest = here.points[0];
+    const planner::QuickPoint &least = here.smallest(), &fastest = here.points[0];
     if (!budget->holds(least.bytes))
       ways_.push_back(
           {Price::Memory, concat("--memory ", memoryText(least.bytes), pinText(least)), least});
@@ -158,7 +158,7 @@ private:
   }
 
   // Everything that can be in host memory.
-  void addSpaces(const QuickPlan &here) {
+  void addSpaces(const planner::QuickPlan &here) {
     constexpr const char *kAll = "offload:states,offload:parameters,offload:activations";
     CompileOptions options = options_;
     if (options.hostMemory > 0 || options.fileMemory > 0 || std::filesystem::exists(options.pin))

@@ -49,7 +49,7 @@ private:
 
   Status askMemory() {
     CompileOptions options = options_;
-    Result<QuickPlan> quick = variants_.quick(options);
+    Result<planner::QuickPlan> quick = variants_.quick(options);
     if (quick && !plan_.budget.holds(quick->points[0].bytes) &&
         quick->points[0].seconds < plan_.seconds) {
       const int64_t bytes = quick->points[0].bytes;
@@ -113,8 +113,8 @@ private:
         continue;
       CompileOptions options = options_;
       options.mesh = mesh;
-      Result<QuickPlan> quick = variants_.quick(options);
-      const QuickPoint *point = quick ? quick->within(plan_.budget) : nullptr;
+      Result<planner::QuickPlan> quick = variants_.quick(options);
+      const planner::QuickPoint *point = quick ? quick->within(plan_.budget) : nullptr;
       if (point && (!best || point->seconds < best->first))
         best.emplace(point->seconds, std::move(options));
     }

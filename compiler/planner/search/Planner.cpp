@@ -76,6 +76,12 @@ bool namesByUse(const PlannerOptions &options) {
          !(options.mesh || pins.namesAxis() || pins.defaultMesh(options.ranks, options.nodeRanks));
 }
 
+PlannerOptions onMesh(PlannerOptions options, const Mesh &mesh) {
+  options.isOwnMesh = namesByUse(options);
+  options.mesh = mesh;
+  return options;
+}
+
 // Whether other stages have chosen layouts of messages, which name the axes of their mesh.
 static bool hasGivenLayouts(const StepModel &model) {
   auto isGiven = [](const auto &message) { return message.layout.has_value(); };

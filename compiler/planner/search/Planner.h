@@ -70,6 +70,9 @@ std::vector<Mesh> meshesToTry(const PlannerOptions &options);
 // neither a mesh nor pins that have one or name an axis.
 bool namesByUse(const PlannerOptions &options);
 
+// The options for plans on one mesh only, whose axes are named as if it were not given.
+PlannerOptions onMesh(PlannerOptions options, const Mesh &mesh);
+
 // The best plan found. Infeasible if no plan fits: the message states how many bytes are missing
 // and the largest nodes. A user error if options contradict each other or the step.
 Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,

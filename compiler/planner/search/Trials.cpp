@@ -9,12 +9,6 @@ Status unlessInfeasible(const Status &status) {
   return status.kind() == StatusKind::Infeasible ? Status::ok() : status;
 }
 
-PlannerOptions onMesh(PlannerOptions options, const Mesh &mesh) {
-  options.isOwnMesh = namesByUse(options);
-  options.mesh = mesh;
-  return options;
-}
-
 Trials::Trials(const Step &step, const cluster::Cluster &cluster, PlannerOptions options,
                Seen &seen, std::optional<Proven> proven)
     : step_(step), cluster_(cluster), options_(std::move(options)), seen_(seen),

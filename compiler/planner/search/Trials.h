@@ -25,9 +25,6 @@ struct Seen {
 // A failure other than that nothing fits: no other plan mends it.
 Status unlessInfeasible(const Status &status);
 
-// The options for plans on one mesh only, whose axes are named as if it were not given.
-PlannerOptions onMesh(PlannerOptions options, const Mesh &mesh);
-
 // Plans one step. Keeps references to the step and to `seen`.
 class Trials {
 public:

@@ -1,6 +1,4 @@
 // The least memory in which a plan is found, and the memory that a refusal names.
-#include "passes/driver/LeastMemory.h"
-
 #include "passes/driver/Compile.h"
 #include "runtime/base/Units.h"
 #include "test/unit/driver/Models.h"

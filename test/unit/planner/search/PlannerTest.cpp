@@ -165,3 +165,13 @@ TEST_CASE("of several meshes the best is taken, and no bound is above any of the
       CHECK((tried.isPlanned || !tried.note.empty() || tried.seconds >= least * (1 - 1e-6)));
   }
 }
+
+TEST_CASE("a mesh of the search's own has axes that are named by what the plan splits") {
+  PlannerOptions options;
+  options.ranks = 4;
+  const Mesh mesh = *Mesh::parse("x=4");
+  CHECK(onMesh(options, mesh).isOwnMesh);
+  CHECK(onMesh(onMesh(options, mesh), mesh).isOwnMesh);
+  options.mesh = mesh; // which the user gave
+  CHECK_FALSE(onMesh(options, mesh).isOwnMesh);
+}

@@ -63,13 +63,3 @@ TEST_CASE("plans around decisions may exceed the budget, and have the bound that
   CHECK(around->plan.peakBytes > 1);
   CHECK_FALSE(around->plan.repetitions.empty());
 }
-
-TEST_CASE("a mesh of the search's own has axes that are named by what the plan splits") {
-  PlannerOptions options;
-  options.ranks = 4;
-  const Mesh mesh = *Mesh::parse("x=4");
-  CHECK(onMesh(options, mesh).isOwnMesh);
-  CHECK(onMesh(onMesh(options, mesh), mesh).isOwnMesh);
-  options.mesh = mesh; // which the user gave
-  CHECK_FALSE(onMesh(options, mesh).isOwnMesh);
-}

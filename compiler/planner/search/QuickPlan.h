@@ -1,17 +1,15 @@
 // QuickPlan: what a step takes at least, and what a few plans of it take that are found without a
 // search for memory: the fastest ones that keep everything and that compute again what the recipe
 // full-recompute does, each free and, unless the user pins layouts, as zero3. A fraction of the
-// effort of decideStep, whose plans are as good or better.
+// effort of searchPlan, whose plans are as good or better.
 #pragma once
 
-#include "compiler/planner/search/Planner.h"
-
-#include "mlir/IR/BuiltinOps.h"
+#include "compiler/planner/search/PlannedStep.h"
 
 #include <string>
 #include <vector>
 
-namespace cleave::driver {
+namespace cleave::planner {
 
 // One plan.
 struct QuickPoint {
@@ -28,14 +26,14 @@ struct QuickPlan {
   std::vector<QuickPoint> points; // at least one; the first is the fastest that keeps everything
 
   // The fastest one within the budget, or null.
-  const QuickPoint *within(const planner::Budget &budget) const;
+  const QuickPoint *within(const Budget &budget) const;
   // The one with the fewest bytes.
   const QuickPoint &smallest() const;
 };
 
-// `module` is what the phase `primitive` leaves. Plans may exceed the budget; if the first one
-// fits, no other one is made. Errors as of planStep and forcedFates.
-Result<QuickPlan> quickPlan(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                            planner::PlannerOptions options);
+// Plans may exceed the budget; if the first one fits, no other one is made. Errors as of
+// planWithFates and forcedFates.
+Result<QuickPlan> quickPlan(const Step &step, const cluster::Cluster &cluster,
+                            PlannerOptions options);
 
-} // namespace cleave::driver
+} // namespace cleave::planner

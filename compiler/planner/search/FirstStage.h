@@ -6,7 +6,7 @@
 #include "compiler/planner/search/JointMeshes.h"
 #include "compiler/planner/search/Planner.h"
 
-namespace cleave::driver {
+namespace cleave::planner {
 
 // Bounds on plans of the first stage, which bound those of all stages. Keeps a reference to
 // `shared`.
@@ -14,8 +14,7 @@ class FirstStage {
 public:
   // `options`: those of the plans of stages. `shared`: the cluster as the ranks of all stages see
   // it.
-  FirstStage(planner::StepModel model, const cluster::Cluster &shared,
-             planner::PlannerOptions options);
+  FirstStage(StepModel model, const cluster::Cluster &shared, PlannerOptions options);
 
   // The meshes to try, those that may be fastest first: plans on these rule out most others.
   Result<std::vector<Mesh>> meshes();
@@ -37,16 +36,16 @@ private:
   bool asksForMemory() const { return budget_.isLimited() && !options_.spaces.any(); }
 
   // For a bound that is not raised further than a look at each mesh does.
-  planner::PlannerOptions withinBudget() const;
+  PlannerOptions withinBudget() const;
 
   // Seconds of the layouts of a bound, with repetitions within the budget; 0 if unknown.
-  double secondsWithin(const planner::JointMesh &mesh, const planner::ForcedFates &forced);
+  double secondsWithin(const JointMesh &mesh, const ForcedFates &forced);
 
-  planner::StepModel model_;
+  StepModel model_;
   const cluster::Cluster &shared_;
-  planner::PlannerOptions options_; // without a limit
-  planner::Budget budget_;
+  PlannerOptions options_; // without a limit
+  Budget budget_;
   double bound_ = 0;
 };
 
-} // namespace cleave::driver
+} // namespace cleave::planner

@@ -1,17 +1,14 @@
-#include "passes/driver/LeastMemory.h"
+#include "compiler/planner/search/LeastMemory.h"
 
 #include "compiler/planner/report/Explain.h"
+#include "compiler/planner/search/SearchPlan.h"
 #include "runtime/base/Units.h"
 
 #include <algorithm>
 
-using namespace mlir;
-
-namespace cleave::driver {
+namespace cleave::planner {
 
 namespace {
-
-using planner::WhenTooLarge;
 
 // How often a plan is searched: for the least memory, and for memory that a refusal can name.
 constexpr int kSearches = 30, kConfirmations = 3;
@@ -24,35 +21,34 @@ constexpr int64_t kKiB = 1 << 10;
 // depend on that.
 class Budgets {
 public:
-  Budgets(ModuleOp module, const cluster::Cluster &cluster, planner::PlannerOptions options)
-      : module_(module), cluster_(cluster), options_(std::move(options)) {
+  Budgets(const Step &step, const cluster::Cluster &cluster, PlannerOptions options)
+      : step_(step), cluster_(cluster), options_(std::move(options)) {
     options_.isAnyEnough = true;
     options_.onTooLarge = [this](int64_t bytes) { seen = bytes; };
   }
 
   // The plan within the budget. If there is none, `seen` has the bytes of the smallest program;
   // nothing: memory is not the reason. Explain finds plans that Search does not.
-  Result<Decided> in(const planner::Budget &budget,
-                     WhenTooLarge whenTooLarge = WhenTooLarge::Search) {
+  Result<PlannedStep> in(const Budget &budget, WhenTooLarge whenTooLarge = WhenTooLarge::Search) {
     seen.reset();
     options_.budget = budget;
     options_.whenTooLarge = whenTooLarge;
-    return decideStep(module_, cluster_, options_);
+    return searchPlan(step_, cluster_, options_);
   }
   // Whether there is a plan in so many bytes.
   Result<bool> suffices(int64_t bytes, WhenTooLarge whenTooLarge) {
-    Result<Decided> decided = in(bytes, whenTooLarge);
-    if (!decided && decided.status().kind() != StatusKind::Infeasible)
-      return decided.status();
-    return decided.isOk();
+    Result<PlannedStep> planned = in(bytes, whenTooLarge);
+    if (!planned && planned.status().kind() != StatusKind::Infeasible)
+      return planned.status();
+    return planned.isOk();
   }
 
   std::optional<int64_t> seen;
 
 private:
-  ModuleOp module_;
+  const Step &step_;
   const cluster::Cluster &cluster_;
-  planner::PlannerOptions options_;
+  PlannerOptions options_;
 };
 
 } // namespace
@@ -67,11 +63,11 @@ static int64_t nextAmount(int64_t enough, int64_t refused, std::optional<int64_t
                                                  : std::min(last, refused + (enough - refused) / 2);
 }
 
-Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster,
-                                planner::PlannerOptions options,
+Result<LeastMemory> leastMemory(const Step &step, const cluster::Cluster &cluster,
+                                PlannerOptions options,
                                 const std::function<void(const std::string &)> &tell) {
-  Budgets budgets(module, cluster, options);
-  CLEAVE_TRY_ASSIGN(Decided fastest, budgets.in(planner::Budget::unlimited()));
+  Budgets budgets(step, cluster, options);
+  CLEAVE_TRY_ASSIGN(const PlannedStep fastest, budgets.in(Budget::unlimited()));
   int64_t enough = fastest.plan.arenaBytes, refused = 0;
   std::optional<int64_t> seen;
   auto isLeast = [&] { return refused == enough * 99 / 100; };
@@ -88,43 +84,41 @@ Result<LeastMemory> leastMemory(ModuleOp module, const cluster::Cluster &cluster
       seen = budgets.seen;
   }
   options.budget = enough;
-  CLEAVE_TRY_ASSIGN(Decided decided, decideStep(module, cluster, options));
-  return LeastMemory{enough, std::move(decided),
+  CLEAVE_TRY_ASSIGN(PlannedStep planned, searchPlan(step, cluster, options));
+  return LeastMemory{enough, std::move(planned),
                      concat("--memory ", enough, " is the least in which a plan was found; ",
                             isLeast() ? "1 % less was refused" : "less was not tried")};
 }
 
 // A budget in which a plan is found, if one is near the smallest program that was seen.
-static std::optional<std::pair<int64_t, planner::Plan>> confirmedNear(Budgets &budgets,
-                                                                      int64_t seen) {
+static std::optional<std::pair<int64_t, Plan>> confirmedNear(Budgets &budgets, int64_t seen) {
   for (int i = 0; i < kConfirmations; ++i) {
     const int64_t needed = (seen + kKiB - 1) / kKiB * kKiB;
-    if (Result<Decided> decided = budgets.in(needed))
-      return std::make_pair(needed, std::move(decided->plan));
+    if (Result<PlannedStep> planned = budgets.in(needed))
+      return std::make_pair(needed, std::move(planned->plan));
     seen = std::max(budgets.seen.value_or(0), needed + needed / kMore);
   }
   return std::nullopt;
 }
 
-Result<Decided> decideOrRefuse(ModuleOp module, const cluster::Cluster &cluster,
-                               planner::PlannerOptions options) {
+Result<PlannedStep> searchOrRefuse(const Step &step, const cluster::Cluster &cluster,
+                                   PlannerOptions options) {
   std::optional<int64_t> seen;
   options.onTooLarge = [&](int64_t bytes) { seen = bytes; };
-  Result<Decided> decided = decideStep(module, cluster, options);
-  if (decided.status().kind() != StatusKind::Infeasible || !seen)
-    return decided;
+  Result<PlannedStep> planned = searchPlan(step, cluster, options);
+  if (planned.status().kind() != StatusKind::Infeasible || !seen)
+    return planned;
   const int64_t budget = options.budget.bytes();
-  Budgets budgets(module, cluster, options);
+  Budgets budgets(step, cluster, options);
   const auto confirmed = confirmedNear(budgets, *seen);
   if (!confirmed)
-    return decided;
+    return planned;
   const auto &[needed, plan] = *confirmed;
   // What the search itself says has more to tell if it names this amount.
-  const bool isNamed =
-      decided.status().message().find(planner::memoryOption(needed)) != std::string::npos;
+  const bool isNamed = planned.status().message().find(memoryOption(needed)) != std::string::npos;
   if (isNamed && plan.peakBytes > budget)
-    return decided;
-  return Status::infeasible(planner::refusalText(plan, needed, budget));
+    return planned;
+  return Status::infeasible(refusalText(plan, needed, budget));
 }
 
-} // namespace cleave::driver
+} // namespace cleave::planner

@@ -1,0 +1,64 @@
+// The least memory in which a plan is found, and the memory that a refusal names.
+#include "compiler/planner/search/LeastMemory.h"
+#include "compiler/planner/search/SearchPlan.h"
+#include "runtime/base/Units.h"
+#include "test/unit/planner/TrainingStep.h"
+#include "test/unit/planner/search/FakeStep.h"
+
+#include <catch2/catch.hpp>
+
+#include <vector>
+
+using namespace cleave;
+using namespace cleave::planner;
+using namespace cleave::test;
+
+// The bytes that a refusal names.
+static int64_t namedBytes(const std::string &message) {
+  const std::string key = "(--memory ";
+  const size_t at = message.find(key);
+  REQUIRE(at != std::string::npos);
+  const size_t begin = at + key.size();
+  return static_cast<int64_t>(*parseBytes(message.substr(begin, message.find(')', begin) - begin)));
+}
+
+TEST_CASE("a plan is found in the least memory, and none in one per cent less") {
+  FakePrograms programs;
+  const FakeStep step(nineLayers(), programs);
+  std::vector<std::string> told;
+  const Result<LeastMemory> least =
+      leastMemory(step, h100Node(), PlannerOptions(),
+                  [&](const std::string &result) { told.push_back(result); });
+  INFO(least.status().message());
+  REQUIRE(least);
+  CHECK(least->bytes < peakOf(step.model()));
+  CHECK(least->planned.plan.arenaBytes <= least->bytes);
+  CHECK_FALSE(least->planned.plan.repetitions.empty());
+  CHECK(least->remark == concat("--memory ", least->bytes,
+                                " is the least in which a plan was found; 1 % less was refused"));
+  CHECK(std::ranges::count(told, concat("--memory ", least->bytes, ": a plan was found")) == 1);
+  const int64_t less = least->bytes * 99 / 100;
+  CHECK(std::ranges::count(told, concat("--memory ", less, ": no plan found")) == 1);
+  CHECK(searchPlan(step, h100Node(), onOneRank(less)).status().kind() == StatusKind::Infeasible);
+}
+
+TEST_CASE("a plan is found in the memory that a refusal names") {
+  FakePrograms programs;
+  for (int64_t more : {int64_t(0), 3 * kActivation}) {
+    programs.bytes = [more](int64_t peak) { return peak + more; };
+    const FakeStep step(nineLayers(), programs);
+    const Status refused = searchOrRefuse(step, h100Node(), onOneRank(kActivation)).status();
+    INFO(refused.message());
+    REQUIRE(refused.kind() == StatusKind::Infeasible);
+    CHECK(searchPlan(step, h100Node(), onOneRank(namedBytes(refused.message()))));
+  }
+}
+
+TEST_CASE("a failure that is not about memory is passed on") {
+  FakePrograms programs{.failure = Status::userError("unreadable")};
+  const FakeStep step(nineLayers(), programs);
+  CHECK(searchOrRefuse(step, h100Node(), onOneRank(1)).status().message() == "unreadable");
+  CHECK(leastMemory(step, h100Node(), PlannerOptions(), [](const std::string &) {})
+            .status()
+            .message() == "unreadable");
+}
