@@ -1,6 +1,9 @@
-"""Files and names of code that README.md, docs/tour.md, docs/architecture.md, tutorials and how-to guides mention exist."""
+"""Files, names of code and options of tools that README.md, docs/tour.md, docs/architecture.md, tutorials and how-to guides mention exist."""
 
+import os
+import pathlib
 import re
+import subprocess
 import unittest
 
 import pages
@@ -8,6 +11,9 @@ import pages
 FOLDERS = ("dialects", "compiler", "passes", "runtime", "tools", "test", "third_party", "docs")
 PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`")
 MEMBER = re.compile(r"`(\w+)::(\w+)`")
+OPTION = re.compile(r"(?<=[` ])(--[a-z][a-z-]+)")
+# Options of other programs and scripts.
+OTHERS = {"--per-file": "tools/build.sh", "--include": "grep", "--no-deps": "pip", "--shm-size": "podman", "--rdzv-id": "torchrun"}
 PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b") # passes/FOLDER/NAME.h
 
 
@@ -22,6 +28,14 @@ class Names(unittest.TestCase):
     def test_paths_exist(self):
         for page, match in self.mentions(PATH):
             self.assertTrue((pages.ROOT / match[1]).exists(), f"{page} mentions {match[1]}, which does not exist")
+
+    def test_options_are_those_of_a_tool(self):
+        tools = pathlib.Path(os.environ.get("CLEAVE_BIN", pages.ROOT / "build/bin"))
+        helps = [subprocess.run([tool, "--help"], capture_output=True, text=True).stdout for tool in tools.glob("cleave-*")]
+        offered = set(re.findall(r"--[a-z][a-z-]+", "".join(helps))) | set(OTHERS)
+        for page, match in self.mentions(re.compile(r"`([^`\n]*--[a-z][^`\n]*)`")):
+            for option in OPTION.findall(f" {match[1]}"):
+                self.assertIn(option, offered, f"{page} mentions {option} in {match[0]}")
 
     def test_members_are_those_of_a_class_or_namespace(self):
         code = "".join(path.read_text(encoding="utf-8", errors="replace") for folder in FOLDERS[:5]
