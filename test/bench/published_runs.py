@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Predicted beside published: training runs that others measured, priced with their own configuration as pins.
 
-    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N] [--only TEXT] [--jobs N] [--limit SECONDS] [--cluster A100=FILE] [--csv OUT.csv]
+    test/bench/published_runs.py RUNS.csv … [--bin build/bin] [--every N] [--only TEXT] [--jobs N] [--limit SECONDS] [--cluster A100=FILE] [--csv OUT.csv] [--page OUT.md]
 
 A file has a header and a row per run, of one of three forms, which FORMS tells apart by a column:
 
@@ -31,6 +31,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import published_page
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DTYPES = {"fp16": "f16", "bf16": "bf16"}
@@ -64,6 +66,7 @@ class Run:
     adapters: int = 0       # network adapters of 8 devices; 0: as the cluster has
     note: str = ""
     release: str = ""       # of the framework
+    source: str = ""        # of the published number: a name or an address
 
     def recipe(self):
         """The recipe for layouts."""
@@ -116,7 +119,7 @@ def sized(row):
     sizes = [item for name in ("hidden", "layers", "heads", "ffn", "vocab") for item in (f"--{name}", row[name])]
     return Run(model=row["model"], zoo=["llama3-8b", *sizes] if llama else ["gpt3", *sizes, "--context", row["seq"]], gpu=row["gpu"],
                dtype=row["dtype"], seq=number["seq"], batch=number["gbs"], micro=number["mbs"], seconds=float(row["iter_s"]), tp=number["tp"],
-               dp=number["dp"], pp=number["pp"], vpp=leading(row["vpp"]), storage="fsdp" if llama else "dp", recompute=row["recompute"], fused=llama, note=row["note"], release=row["source"])
+               dp=number["dp"], pp=number["pp"], vpp=leading(row["vpp"]), storage="fsdp" if llama else "dp", recompute=row["recompute"], fused=llama, note=row["note"], release=row["source"], source=row["source"])
 
 
 def vtrain(row):
@@ -126,7 +129,8 @@ def vtrain(row):
                                                      "--vocab", "51200", "--context", seq],
                gpu="A100", dtype="fp16", seq=int(seq), batch=int(row["global batch"]), micro=int(row["micro batch"]),
                seconds=float(row["iteration time (ms)"]) * 1e-3, tp=int(row["tensor parallelism"]), dp=int(row["data parallelism"]),
-               pp=int(row["pipeline parallelism"]), recompute="full", fused=False, adapters=4)
+               pp=int(row["pipeline parallelism"]), recompute="full", fused=False, adapters=4,
+               source="vTrain")
 
 
 def named(row):
@@ -141,7 +145,8 @@ def named(row):
     step = row["step_ms"] or 0
     return Run(model=row["model"], zoo=[name, *(["--layers", cut[1]] if cut else [])] if name else [], gpu=row["gpu_type"],
                dtype=row["precision"].lower(), seq=seq, batch=batch, micro=whole(row["mbs"]), seconds=float(step) * 1e-3, dp=dp, storage=storage,
-               recompute=row["recompute"], note=f"{row['kind']} {row['note']}", release=row["release"], **number)
+               recompute=row["recompute"], note=f"{row['kind']} {row['note']}", release=row["release"], source=row["source"],
+               **number)
 
 
 FORMS = {"ffn": sized, "# GPUs": vtrain, "global_batch": named}
@@ -308,7 +313,8 @@ def summarize(title, rows):
                                                                               for key, rho in found.items()))
 
 
-def report(path, options):
+def report(path, options, priced):
+    """Prices the runs of a file, prints them, and appends them to `priced`. The page is written anew after each run."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     form = next((read for column, read in FORMS.items() if column in table[0]), None) if table else None
@@ -330,11 +336,13 @@ def report(path, options):
                 continue
             seconds, computing, schedule, bubble = predicted
             rows.append(Priced(run, seconds, 1 - computing / seconds, schedule, bubble))
+            priced.append(rows[-1])
+            if options.page:
+                options.page.write_text(published_page.page(priced), encoding="utf-8")
             stages = f" (schedule alone {schedule:7.3f} s, {schedule / run.seconds:.3f}; bubble {100 * bubble:.0f} %)" if schedule else ""
             print(f"{name} published {run.seconds:7.3f} s, predicted {seconds:7.3f} s, exposed {100 * rows[-1].exposed:3.0f} %, "
                   f"ratio {rows[-1].ratio:.3f}{stages}", flush=True)
     summarize(str(path), rows)
-    return rows
 
 
 def write_csv(path, rows):
@@ -357,6 +365,7 @@ def main():
     parser.add_argument("--limit", type=float, metavar="SECONDS", help="leave out runs that take longer to plan")
     parser.add_argument("--own-attention", action="store_true", help="price attention in the kernels that Cleave would run")
     parser.add_argument("--csv", type=pathlib.Path, help="also write a row per priced run")
+    parser.add_argument("--page", type=pathlib.Path, help="also write a page of Markdown for docs with the priced runs")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     parser.add_argument("--cluster", action="append", default=[], metavar="CARD=CLUSTER", help="of the runs on these cards")
     options = parser.parse_args()
@@ -368,7 +377,9 @@ def main():
     if not found:
         print("skipped: no file of published runs, see --help for the columns")
         return
-    rows = [row for path in found for row in report(path, options)]
+    rows = []
+    for path in found:
+        report(path, options, rows)
     if len(found) > 1:
         summarize("all", rows)
     if options.csv:
