@@ -93,6 +93,11 @@ class Manuals(unittest.TestCase):
             self.assertEqual(found, options(tool), tool)
             self.assertRegex(text, rf'^\.TH \S+ 1 .*\n\.SH NAME\n{tool}'.replace("-", r"\\-") + r" \\- \w")
 
+    def test_arguments_that_may_be_repeated(self):
+        self.assertIn("\\fIPLAN\\fR...\n", (MANUALS / "cleave-dump.1").read_text())
+        self.assertIn("'*:PLAN:_files'", (ZSH / "_cleave-dump").read_text())
+        self.assertIn("':plan:_files'", (ZSH / "_cleave-run").read_text())
+
     def test_commands_have_purposes(self):
         self.assertIn("\\fBcompile\\fR\ncompiles a model file to a plan.", (MANUALS / "cleave.1").read_text())
 

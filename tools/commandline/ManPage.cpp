@@ -39,10 +39,12 @@ std::string purposeOf(const CLI::App &app) {
 
 std::string synopsis(const CLI::App &app) {
   std::string text = ".B " + plain(app.get_name()) + "\n[\\fIOPTION\\fR]...";
-  for (const CLI::Option *option : shownOptions(app))
-    if (option->get_positional())
-      text += option->get_required() ? " " + italic(option->get_name(true))
-                                     : " [" + italic(option->get_name(true)) + "]";
+  for (const CLI::Option *option : shownOptions(app)) {
+    if (!option->get_positional())
+      continue;
+    const std::string name = italic(option->get_name(true)) + (isRepeatable(*option) ? "..." : "");
+    text += option->get_required() ? " " + name : " [" + name + "]";
+  }
   return text + (commandsOf(app).empty() ? "\n" : " " + italic("COMMAND") + " ...\n");
 }
 

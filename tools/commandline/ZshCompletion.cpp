@@ -56,9 +56,11 @@ std::string specifications(const CLI::Option &option) {
     text += concat(" \\\n  '", excluded(option), name, takesEquals ? "=" : "", help, value, "'");
   }
   if (option.get_positional())
-    text =
-        concat(" \\\n  '", option.get_required() ? ":" : "::", quoted(option.get_name(true), ":\\"),
-               ":", action(valuesOf(option)), "'");
+    text = concat(" \\\n  '",
+                  isRepeatable(option)    ? "*:"
+                  : option.get_required() ? ":"
+                                          : "::",
+                  quoted(option.get_name(true), ":\\"), ":", action(valuesOf(option)), "'");
   return text;
 }
 
