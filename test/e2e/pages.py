@@ -255,7 +255,9 @@ class Pages(fixture.InFolder):
             self.assertIn("compile --ranks", text)
             self.assertIn("run --steps", text)
             self.assertNotIn("compile --loss", text, "both runs have it")
-        for second, message in ((self.folder / "gpt.html", "is the page of a plan, expected reports"), (self.plan, "is not a page, expected reports"),
+        damaged = self.folder / "damaged.html"
+        damaged.write_text(reports[1].read_text().replace('"lines":[', '"lines":7,"line":['))
+        for second, message in ((damaged, "is a damaged report"), (self.folder / "gpt.html", "is the page of a plan, expected reports"), (self.plan, "is not a page, expected reports"),
                                 ("--memory", "--memory: expected one plan, found reports")):
             answer = cleave.tool("cleave-dump", reports[0], second)
             self.assertEqual(answer.code, 1)

@@ -20,15 +20,43 @@ bool isPage(const std::string &path) {
   return file && file->read(begin.data(), begin.size()) && begin == kBegin;
 }
 
+static bool isStep(const Json &line) { return line.contains("step") && !line.contains("event"); }
+
+// Whether the run has all that is shown of it. Throws the library's exception if a field is missing
+// or has another type.
+static bool isComplete(const Json &run) {
+  const Json &lines = run.at("lines"), &predicted = run.at("predicted");
+  for (const char *text : {"name", "error"})
+    static_cast<void>(run.at(text).get<std::string>());
+  for (const char *number : {"ranks", "samples_per_step"})
+    static_cast<void>(run.at(number).get<double>());
+  for (const char *number : {"step_seconds", "peak_bytes", "flops", "peak_seconds"})
+    static_cast<void>(predicted.at(number).get<double>());
+  for (const Json &value : run.at("settings"))
+    static_cast<void>(value.get<std::string>());
+  return std::ranges::all_of(lines, [](const Json &line) { return line.is_object(); }) &&
+         std::ranges::any_of(lines, isStep);
+}
+
+static bool isReport(const Json &page) {
+  try {
+    return !page.at("runs").empty() && std::ranges::all_of(page.at("runs"), isComplete);
+  } catch (const Json::exception &) {
+    return false;
+  }
+}
+
 Result<Json> readRuns(const std::vector<std::string> &paths) {
   Json runs = Json::array();
   for (const std::string &path : paths) {
     CLEAVE_TRY_ASSIGN(const std::string text, readRegularFile(path));
     const std::optional<std::string> data = page::dataOf(text);
     const Json page = Json::parse(data.value_or(""), nullptr, /*allow_exceptions=*/false);
-    if (!page.is_object() || !page.contains("runs"))
+    if (!isReport(page))
       return Status::userError("'", path, "' is ",
-                               page.is_object() ? "the page of a plan" : "not a page",
+                               !page.is_object()       ? "not a page"
+                               : page.contains("runs") ? "a damaged report"
+                                                       : "the page of a plan",
                                ", expected reports of cleave-run --report; --diff compares plans");
     for (const Json &run : page["runs"])
       runs.push_back(run);
@@ -40,8 +68,7 @@ Result<Json> readRuns(const std::vector<std::string> &paths) {
 static std::vector<double> valuesOf(const Json &run, const char *name) {
   std::vector<double> values;
   for (const Json &line : run["lines"])
-    if (line.contains("step") && !line.contains("event") && line.contains(name) &&
-        line[name].is_number())
+    if (isStep(line) && line.contains(name) && line[name].is_number())
       values.push_back(line[name]);
   return values;
 }

@@ -144,6 +144,23 @@ static Status showRuns(const Options &options) {
                       : writeFile("-", dump::runsText(runs));
 }
 
+// The options that write files.
+static void addFiles(CLI::App &app, Options &options) {
+  app.add_option("--html", options.html,
+                 "write a page for browsers: mesh, model, memory, timeline, "
+                 "decisions; of runs, their curves")
+      ->type_name("FILE");
+  app.add_option("--trace", options.trace,
+                 "write the predicted step of all ranks as a trace for ui.perfetto.dev")
+      ->type_name("FILE");
+  app.add_option("--torchtitan", options.torchtitan,
+                 "write the plan as a configuration of torchtitan 0.2")
+      ->type_name("FILE.toml");
+  app.add_option("--dtensor", options.dtensor,
+                 "write mesh and layouts as placements of PyTorch's DTensors")
+      ->type_name("FILE.json");
+}
+
 int main(int argc, char **argv) {
   Options options;
   CLI::App app("Prints the decisions of a plan, their reasons and costs; by default a summary.",
@@ -169,18 +186,7 @@ int main(int argc, char **argv) {
   app.add_option("--diff", options.diff, "compare this plan, as before, with PLAN")
       ->type_name("PLAN");
   app.add_flag("--json", options.json, "everything as JSON");
-  app.add_option("--html", options.html,
-                 "write a page for browsers: mesh, memory, timeline, decisions")
-      ->type_name("FILE");
-  app.add_option("--trace", options.trace,
-                 "write the predicted step of all ranks as a trace for ui.perfetto.dev")
-      ->type_name("FILE");
-  app.add_option("--torchtitan", options.torchtitan,
-                 "write the plan as a configuration of torchtitan 0.2")
-      ->type_name("FILE.toml");
-  app.add_option("--dtensor", options.dtensor,
-                 "write mesh and layouts as placements of PyTorch's DTensors")
-      ->type_name("FILE.json");
+  addFiles(app, options);
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return *code;
 
