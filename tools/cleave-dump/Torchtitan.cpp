@@ -111,10 +111,10 @@ private:
                   : kind == "expert"          ? Kind::Expert
                   : shareSplitBy(read) >= 0.5 ? Kind::Shard
                                               : Kind::Replicate;
-      if (kind != text)
-        add(concat(read.text, ", which splits dims of several kinds, as ", text, " parallelism"));
-      if (kind == "spatial")
-        add(concat(read.text, ", which splits positions in a sample; it is data parallel here"));
+      if (kind != text || kind == "spatial")
+        add(concat(read.text, ", which splits ",
+                   kind != text ? "dims of several kinds" : "positions in a sample", "; it is ",
+                   kind == "spatial" ? "data" : kind, " parallel here"));
       axes_.push_back(read);
     }
   }

@@ -65,7 +65,7 @@ TEST_CASE("layouts and orders of axes that torchtitan does not have are told") {
   CHECK_THAT(textOf(planOf("tensor", "data", {1})), Contains("the order of the ranks on the mesh"));
   CHECK_THAT(textOf(planOf("spatial", "data")), Contains("dp=2, which splits positions"));
   CHECK_THAT(textOf(planOf("mostly tensor", "data", {1})),
-             Contains("dp=2, which splits dims of several kinds, as mostly tensor parallelism") &&
+             Contains("dp=2, which splits dims of several kinds; it is tensor parallel here") &&
                  Contains("tensor_parallel_degree = 2\n"));
   plan::Plan plan = planOf("data", "data", {0, 1});
   plan.mutable_tensors(1)->mutable_sharding()->SwapElements(0, 1);
