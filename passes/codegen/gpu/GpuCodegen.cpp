@@ -6,6 +6,7 @@
 #include "passes/codegen/gpu/Functions.h"
 #include "passes/codegen/gpu/GpuAttention.h"
 #include "passes/codegen/gpu/GpuGroupEmitter.h"
+#include "passes/codegen/gpu/GpuGroupedMatmul.h"
 #include "passes/codegen/gpu/GpuMaxPool.h"
 #include "passes/codegen/gpu/GpuPoolGrad.h"
 #include "passes/codegen/gpu/GpuScatter.h"
@@ -32,6 +33,8 @@ static FailureOr<GpuFunction> emitKernel(program::KernelOp kernel, ModuleOp into
     GpuGroupEmitter(builder, fusion, *nest).emit();
   else if (isa<graph::AttentionOp, graph::AttentionGradOp>(kernel.getComputation()))
     emitAttention(builder, kernel);
+  else if (isa<graph::GroupedMatmulOp, graph::GroupedWeightGradOp>(kernel.getComputation()))
+    emitGroupedMatmul(builder, kernel);
   else if (isChannelsLastMaxPool(kernel))
     emitMaxPool(builder, kernel);
   else if (isa<graph::PoolGradOp>(kernel.getComputation()))

@@ -112,6 +112,21 @@ Value GpuKernel::shuffle(Value value, int mask) {
   return integer == type ? moved : Value(arith::BitcastOp::create(b_, loc_, type, moved));
 }
 
+Value GpuKernel::holdsForAny(Value condition) {
+  Type word = b_.getI32Type();
+  const int64_t warps = llvm::divideCeil(launch_.threads, kWarp);
+  Value any = arith::ExtUIOp::create(b_, loc_, word, condition);
+  for (int mask = 1; mask < kWarp; mask *= 2)
+    any = arith::OrIOp::create(b_, loc_, any, shuffle(any, mask));
+  Value found = shared(warps, word);
+  SmallVector<Value> at = delinearize(thread(), {warps, kWarp});
+  when(isBelow(at[1], 1), [&] { storeTo(any, found, at[0]); });
+  barrier();
+  for (int64_t warp = 0; warp < warps; ++warp)
+    any = arith::OrIOp::create(b_, loc_, any, loadFrom(found, constant(warp), word));
+  return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, any, scalar(word, 0));
+}
+
 // -- memory ---------------------------------------------------------------------------------------
 
 Value GpuKernel::shared(int64_t count, Type element) {

@@ -38,6 +38,9 @@ public:
   // The value of the lane whose number in the warp differs in the bits of `mask`. All lanes of a
   // warp must get here.
   mlir::Value shuffle(mlir::Value value, int mask);
+  // Whether the condition holds for any thread of the block, whose launch is set; all of them must
+  // get here.
+  mlir::Value holdsForAny(mlir::Value condition);
   // exp of an f32 by ex2.approx: relative error 2^-22 + |x| 2^-24; flushes to 0 below x = -87.3.
   mlir::Value fastExp(mlir::Value x);
   // A pointer to `count` elements of shared memory.

@@ -23,6 +23,13 @@ std::string sized(const std::string &text, int64_t rows, int64_t columns) {
   return out;
 }
 
+std::string tensorText(std::initializer_list<int> sizes, const std::string &type) {
+  std::string text = "tensor<";
+  for (int size : sizes)
+    text += std::to_string(size) + "x";
+  return text + type + ">";
+}
+
 std::string ofType(const std::string &text, const std::string &type) {
   return std::regex_replace(text, std::regex("([x<])T>"), "$01" + type + ">");
 }
@@ -58,48 +65,53 @@ int64_t rowLength(ArrayRef<int64_t> shape, int64_t pitch) {
   return shape.empty() ? 1 : shape.size() == 1 ? shape.back() : llvm::alignTo(shape.back(), pitch);
 }
 
-program::ViewAttr viewOf(MLIRContext *context, int64_t buffer, ArrayRef<int64_t> shape,
-                         const KernelCase &testCase) {
+// The strides of an operand or result, by its number.
+SmallVector<int64_t> stridesOf(ArrayRef<int64_t> shape, const KernelCase &testCase, int number) {
   SmallVector<int64_t> strides(shape.size(), 1);
   if (testCase.channelsLast) {
     strides[0] = llvm::product_of(shape.drop_front());
     for (size_t d = shape.size() - 1, next = shape[1]; d > 1; next *= shape[d--])
       strides[d] = int64_t(next);
-    return program::ViewAttr::get(context, buffer, 0, strides);
+    return strides;
   }
-  const int64_t pitch = testCase.pitch;
-  for (size_t d = shape.size(); d-- > 1;)
-    strides[d - 1] = d + 1 == shape.size() ? rowLength(shape, pitch) : strides[d] * shape[d];
-  return program::ViewAttr::get(context, buffer, 0, strides);
+  SmallVector<int64_t> sizes(shape);
+  const size_t rank = shape.size();
+  const bool isTransposed = llvm::is_contained(testCase.transposed, number);
+  if (isTransposed)
+    std::swap(sizes[rank - 2], sizes[rank - 1]);
+  for (size_t d = rank; d-- > 1;)
+    strides[d - 1] = d + 1 == rank ? rowLength(sizes, testCase.pitch) : strides[d] * sizes[d];
+  if (isTransposed)
+    std::swap(strides[rank - 2], strides[rank - 1]);
+  return strides;
 }
 
 // Memory that begins at a multiple of 64, as the kernels may assume.
 struct Memory {
-  Memory(const Tensor &tensor, const KernelCase &testCase)
-      : type(tensor.type), columns(tensor.shape.empty() ? 1 : tensor.shape.back()),
-        length(rowLength(tensor.shape, testCase.pitch)),
-        channels(testCase.channelsLast ? tensor.shape[1] : 1),
-        plane(testCase.channelsLast ? tensor.size() / (tensor.shape[0] * channels) : 1),
-        bytes(static_cast<char *>(
-            std::aligned_alloc(64, (placeOf(tensor.size()) * byteSize(type) + 127) / 64 * 64))) {
+  Memory(const Tensor &tensor, const KernelCase &testCase, int number)
+      : type(tensor.type), shape(tensor.shape), strides(stridesOf(shape, testCase, number)) {
+    int64_t last = 0;
+    for (auto [size, stride] : llvm::zip(shape, strides))
+      last += std::max<int64_t>(0, size - 1) * stride;
+    bytes =
+        static_cast<char *>(std::aligned_alloc(64, ((last + 1) * byteSize(type) + 127) / 64 * 64));
     for (int64_t i = 0; i < tensor.size(); ++i)
       storeElement(type, bytes + placeOf(i) * byteSize(type), tensor.values[i]);
   }
   int64_t placeOf(int64_t i) const {
-    if (channels > 1) {
-      const int64_t inPlane = i % plane, channel = i / plane % channels;
-      return (i / plane / channels * plane + inPlane) * channels + channel;
-    }
-    return columns ? i / columns * length + i % columns : i;
+    int64_t place = 0;
+    for (size_t d = shape.size(); d-- > 0; i /= shape[d])
+      place += i % shape[d] * strides[d];
+    return place;
   }
   double at(int64_t i) const { return loadElement(type, bytes + placeOf(i) * byteSize(type)); }
   Memory(Memory &&other)
-      : type(other.type), columns(other.columns), length(other.length), channels(other.channels),
-        plane(other.plane), bytes(std::exchange(other.bytes, nullptr)) {}
+      : type(other.type), shape(other.shape), strides(other.strides),
+        bytes(std::exchange(other.bytes, nullptr)) {}
   ~Memory() { std::free(bytes); }
   ElementType type;
-  int64_t columns, length; // of a row, and from one to the next
-  int64_t channels, plane; // channels-last: in all, and the elements of each; else 1
+  std::vector<int64_t> shape;
+  SmallVector<int64_t> strides;
   char *bytes;
 };
 
@@ -110,18 +122,20 @@ program::KernelOp buildKernel(func::FuncOp function, const KernelCase &testCase)
   OpBuilder b(function);
   SmallVector<Attribute> operands, results;
   int64_t buffers = 0;
+  auto viewOf = [&](int64_t buffer, Type type, int number) {
+    return program::ViewAttr::get(
+        b.getContext(), buffer, 0,
+        stridesOf(cast<RankedTensorType>(type).getShape(), testCase, number));
+  };
+  const int arguments = static_cast<int>(function.getNumArguments());
   for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
-    operands.push_back(llvm::is_contained(testCase.transposed, static_cast<int>(i))
-                           ? program::ViewAttr::get(b.getContext(), buffers, 0, {1, shape[0]})
-                           : viewOf(b.getContext(), buffers, shape, testCase));
+    operands.push_back(viewOf(buffers, type, static_cast<int>(i)));
     ++buffers;
   }
   for (auto [i, type] : llvm::enumerate(op->getResultTypes())) {
     auto place = testCase.inPlace.find(i);
     int64_t buffer = place == testCase.inPlace.end() ? buffers++ : place->second;
-    results.push_back(
-        viewOf(b.getContext(), buffer, cast<RankedTensorType>(type).getShape(), testCase));
+    results.push_back(viewOf(buffer, type, arguments + static_cast<int>(i)));
   }
   auto kernel = program::KernelOp::create(
       b, function.getLoc(), b.getStringAttr("kernel"), b.getI64IntegerAttr(buffers),
@@ -146,35 +160,55 @@ double difference(const Tensor &expected, const Memory &found, double worst) {
   return worst;
 }
 
-double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase, int parts) {
+// Random operands, and those that are given.
+std::vector<Tensor> operandsOf(program::KernelOp kernel, const KernelCase &testCase) {
   std::mt19937 random(1);
-  program::KernelOp kernel = compiled.op();
-  Operation &op = kernel.getComputation();
-  SmallVector<Tensor> operands;
-  std::vector<Memory> memory;
+  std::vector<Tensor> operands;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     operands.push_back(randomTensor(argument.getType(), testCase, random));
-    memory.emplace_back(operands.back(), testCase);
+    auto given = testCase.given.find(static_cast<int>(argument.getArgNumber()));
+    if (given != testCase.given.end())
+      operands.back().values = given->second;
   }
-  SmallVector<Tensor> inputs;
-  for (Value operand : op.getOperands())
-    inputs.push_back(operands[cast<BlockArgument>(operand).getArgNumber()]);
-  SmallVector<Tensor> expected = cast<graph::ReferenceInterface>(op).evaluate(inputs);
-  for (auto [i, tensor] : llvm::enumerate(expected))
-    if (!testCase.inPlace.count(i)) {
-      Tensor garbage(tensor.type, tensor.shape, 77);
-      memory.emplace_back(garbage, testCase);
+  return operands;
+}
+
+// The buffers after the kernel has run in so many parts; nothing after a fault.
+std::vector<Memory> runOn(const CompiledKernel &compiled, const KernelCase &testCase,
+                          const std::vector<Tensor> &operands, int parts) {
+  program::KernelOp kernel = compiled.op();
+  std::vector<Memory> memory;
+  for (const Tensor &operand : operands)
+    memory.emplace_back(operand, testCase, static_cast<int>(memory.size()));
+  for (auto [i, type] : llvm::enumerate(kernel.getComputation().getResultTypes()))
+    if (!testCase.inPlace.count(static_cast<int>(i))) {
+      Tensor garbage(graph::toElementType(graph::elementTypeOf(type)), graph::staticShapeOf(type),
+                     77);
+      memory.emplace_back(garbage, testCase, static_cast<int>(operands.size() + i));
     }
   std::vector<void *> pointers;
   for (const Memory &m : memory)
     pointers.push_back(m.bytes);
-  int64_t extent = compiled.extent();
+  const int64_t extent = compiled.extent();
   for (int part = parts - 1; part >= 0; --part)
     if (!compiled.run(pointers.data(), extent * part / parts, extent * (part + 1) / parts))
-      return std::numeric_limits<double>::infinity();
-  double worst = 0;
+      return {};
+  return memory;
+}
+
+double runAndCompare(const CompiledKernel &compiled, const KernelCase &testCase, int parts) {
+  program::KernelOp kernel = compiled.op();
+  Operation &op = kernel.getComputation();
+  const std::vector<Tensor> operands = operandsOf(kernel, testCase);
+  SmallVector<Tensor> inputs;
+  for (Value operand : op.getOperands())
+    inputs.push_back(operands[cast<BlockArgument>(operand).getArgNumber()]);
+  SmallVector<Tensor> expected = cast<graph::ReferenceInterface>(op).evaluate(inputs);
+  const std::vector<Memory> memory = runOn(compiled, testCase, operands, parts);
+  double worst = memory.empty() ? std::numeric_limits<double>::infinity() : 0;
   for (auto [i, tensor] : llvm::enumerate(expected))
-    worst = difference(tensor, memory[kernel.getResultView(i).getBuffer()], worst);
+    if (!memory.empty())
+      worst = difference(tensor, memory[kernel.getResultView(i).getBuffer()], worst);
   return worst;
 }
 
@@ -202,6 +236,21 @@ bool CompiledKernel::run(void *const *buffers, int64_t begin, int64_t end) const
   if (!fault.empty())
     std::fprintf(stderr, "%s\n", fault.c_str());
   return fault.empty();
+}
+
+std::vector<double> resultsOf(const KernelCase &testCase) {
+  std::unique_ptr<CompiledKernel> kernel = CompiledKernel::compile(testCase);
+  if (!kernel)
+    return {};
+  const std::vector<Memory> memory =
+      runOn(*kernel, testCase, operandsOf(kernel->op(), testCase), 1);
+  std::vector<double> elements;
+  if (!memory.empty()) {
+    const Memory &result = memory[kernel->op().getResultView(0).getBuffer()];
+    for (int64_t i = 0; i < llvm::product_of(result.shape); ++i)
+      elements.push_back(result.at(i));
+  }
+  return elements;
 }
 
 double worstDifference(const KernelCase &testCase) {

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
@@ -22,8 +23,10 @@ struct KernelCase {
   double tolerance = 2e-6;
   // Range of random floats; integers are drawn from [low, high) as well.
   double low = -2, high = 2;
-  // Operands that lie in memory with their two dims exchanged.
+  // Operands, and behind them results, that lie in memory with their last two dims exchanged.
   std::vector<int> transposed = {};
+  // Operands that are not random, and their elements.
+  std::map<int, std::vector<double>> given = {};
   // Rows of all matrices are this many elements apart, or a multiple of it.
   int64_t pitch = 1;
   // Tensors [N, C, spatial...] lie channels-last in memory.
@@ -32,6 +35,8 @@ struct KernelCase {
 
 // Replaces N and M by sizes, so that one text serves for all shapes.
 std::string sized(const std::string &text, int64_t rows, int64_t columns);
+// The text of a tensor type.
+std::string tensorText(std::initializer_list<int> sizes, const std::string &type);
 // Replaces the element type T of tensors by a type, so that it serves for all.
 std::string ofType(const std::string &text, const std::string &type);
 
@@ -76,5 +81,7 @@ private:
 // The largest difference over all results, or infinity (and a message on stderr) where the kernel
 // could not be made. The parallel range is run whole, and cut into parts in reverse order.
 double worstDifference(const KernelCase &testCase);
+// The elements of the first result; none where the kernel could not be made or had a fault.
+std::vector<double> resultsOf(const KernelCase &testCase);
 
 } // namespace cleave::test

@@ -11,13 +11,6 @@ namespace cleave::test {
 
 namespace {
 
-std::string tensor(std::initializer_list<int> sizes, const std::string &type) {
-  std::string text = "tensor<";
-  for (int size : sizes)
-    text += std::to_string(size) + "x";
-  return text + type + ">";
-}
-
 // A list of named arguments, and of their types.
 struct Arguments {
   std::string declared, types;
@@ -28,11 +21,11 @@ struct Arguments {
 };
 
 std::string textOf(const AttentionForm &f, bool isGradient) {
-  std::string query = tensor({f.batch, f.heads, f.queries, f.width}, f.type),
-              key = tensor({f.batch, f.groups, f.keys, f.width}, f.type),
-              value = tensor({f.batch, f.groups, f.keys, f.depth}, f.type),
-              result = tensor({f.batch, f.heads, f.queries, f.depth}, f.type),
-              lse = tensor({f.batch, f.heads, f.queries}, "f32");
+  std::string query = tensorText({f.batch, f.heads, f.queries, f.width}, f.type),
+              key = tensorText({f.batch, f.groups, f.keys, f.width}, f.type),
+              value = tensorText({f.batch, f.groups, f.keys, f.depth}, f.type),
+              result = tensorText({f.batch, f.heads, f.queries, f.depth}, f.type),
+              lse = tensorText({f.batch, f.heads, f.queries}, "f32");
   Arguments arguments;
   arguments.add("q", query), arguments.add("k", key), arguments.add("v", value);
   std::string op = "%q, %k, %v";

@@ -27,6 +27,7 @@ struct Pattern {
   std::vector<std::string> types = {"f32", "bf16", "f16"};
   std::map<int, int> inPlace = {};
   int spillBytes = 0;
+  std::vector<int> transposed = {};
 };
 
 // The results of the op %r.
@@ -191,6 +192,34 @@ std::vector<Pattern> attentionPatterns() {
   };
 }
 
+// Grouped products of 8 groups, with weights as they lie and transposed, and their gradient.
+// Two blocks of 128 registers and 40 KiB share a multiprocessor.
+std::vector<Pattern> groupedPatterns() {
+  const std::string ends = "tensor<8xi32>", weights = "tensor<8xMxMxT>",
+                    types = kMatrix + ", " + weights + ", " + ends,
+                    arguments = "%x: " + kMatrix + ", %w: " + weights + ", %e: " + ends;
+  const std::string product =
+      op(arguments, "graph.grouped_matmul %x, %w, %e : " + types + " -> " + kMatrix, kMatrix);
+  const std::string gradient = op("%x: " + kMatrix + ", %y: " + kMatrix + ", %e: " + ends,
+                                  "graph.grouped_weight_grad %x, %y, %e : " + kMatrix + ", " +
+                                      kMatrix + ", " + ends + " -> " + weights,
+                                  weights);
+  return {
+      {"grouped product", 128, product, 8192, 4096},
+      {"grouped product of transposed weights",
+       128,
+       product,
+       8192,
+       4096,
+       {"f32", "bf16", "f16"},
+       {},
+       0,
+       {1}},
+      {"grouped product of odd rows", 128, product, 8191, 4095},
+      {"grouped gradient of weights", 128, gradient, 8192, 4096},
+  };
+}
+
 // Direct convolutions of images of 8 channels by windows of 3 x 3, and their gradients.
 std::vector<Pattern> convolutionPatterns() {
   const std::string image = "tensor<4x8xNxMxT>", weight = "tensor<16x8x3x3xT>",
@@ -274,6 +303,7 @@ codegen::GpuModule compile(const Pattern &pattern, const std::string &type,
   test::KernelCase testCase;
   testCase.text = test::sized(test::ofType(pattern.text, type), pattern.rows, pattern.columns);
   testCase.inPlace = pattern.inPlace;
+  testCase.transposed = pattern.transposed;
   std::unique_ptr<CompiledKernel> kernel = CompiledKernel::build(testCase);
   REQUIRE(kernel);
   Result<codegen::GpuModule> module = codegen::compileForGpu({kernel->op()}, target);
@@ -380,6 +410,10 @@ TEST_CASE("PTX of every pattern is made for all targets and assembles within its
 
 TEST_CASE("PTX of attention is made for all targets and assembles within its limits") {
   checkPtx(attentionPatterns());
+}
+
+TEST_CASE("PTX of grouped products is made for all targets and assembles within its limits") {
+  checkPtx(groupedPatterns());
 }
 
 TEST_CASE("long rows and whole lines are read 16 bytes at a time") {
