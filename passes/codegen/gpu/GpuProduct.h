@@ -2,8 +2,8 @@
 //
 // 256 threads compute a tile of 128 x 128 sums in f32. They go over the terms of the sums in chunks
 // of 64 bytes: while they multiply one chunk in shared memory, the next one is on its way to their
-// registers. Factors of 16-bit floats are multiplied by matrix instructions of eight warps, those
-// of f32 by multiply-adds. Each sum is added in the order of its terms.
+// registers. Factors of 16-bit floats are multiplied by matrix instructions of eight warps, f32
+// factors by multiply-adds. Each sum is added in the order of its terms.
 #pragma once
 
 #include "passes/codegen/gpu/GpuKernel.h"
