@@ -22,7 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(GOLDEN))
 import check  # noqa: E402  (the options of recorded runs)
 
-RUNS = [f"{model}.{kind}" for model in ("mlp", "gpt", "resnet", "vit", "moe") for kind in ("b8", "bf16")]
+RUNS = [f"{model}.{kind}" for model in ("mlp", "gpt", "resnet", "vit", "moe", "experts") for kind in ("b8", "bf16")]
 RANKS = (1, 2, 4)
 TRAIN = ["--train", "--loss", "softmax-cross-entropy:logits", "--optimizer", "adamw:lr=3e-4,weight-decay=0.01"]
 EXPERTS = {"zoo": "mixtral-8x7b", "sizes": {"layers": 2, "hidden": 64, "heads": 4, "kv-heads": 2, "ffn": 96, "experts": 4, "vocab": 512}}
@@ -75,8 +75,8 @@ class Bundle:
         model = MODELS / f"{record['model']}.dynamo.onnx"
         self.add_losses(name, model, check.options_of(record, model.stem), GOLDEN / record["data"], record["steps"], "dtype" in record)
 
-    def add_experts(self, name):
-        """The losses of a mixture of experts, as of cleave-zoo, on the words of test/golden's gpt."""
+    def add_capacity_experts(self, name):
+        """The losses of a mixture of experts of fixed capacity, as of cleave-zoo, on the words of test/golden's gpt."""
         model = self.folder / "moe.onnx"
         run(self.tools / "cleave-zoo", EXPERTS["zoo"], *[f"--{key}={value}" for key, value in EXPERTS["sizes"].items()], "-o", model)
         data = self.folder / "moe.npz"
@@ -86,6 +86,13 @@ class Bundle:
         is_low = name.endswith("bf16")
         options = [*TRAIN, "--set", "batch=8,seq=16", *(["--dtype", "bf16"] if is_low else [])]
         self.add_losses(name, model, options, data, 20, is_low)
+
+    def add_grouped_experts(self, name):
+        """The losses of a mixture of experts of transformers, whose products are grouped."""
+        is_low, steps = name.endswith("bf16"), 6
+        options = ["--train", "--loss", "softmax-cross-entropy", "--optimizer", json.loads((GOLDEN / "experts.json").read_text())["optimizer"],
+                   "--set", "batch=4", *(["--dtype", "bf16"] if is_low else [])]
+        self.add_losses(name, GOLDEN / "experts-top2.pt2", options, GOLDEN / "experts.npz", steps, is_low)
 
     def add_losses(self, name, model, options, data, steps, is_low):
         """A run: plans for all numbers of ranks, and the losses of one rank on a CPU. `is_low`: in 16 bits."""
@@ -141,7 +148,8 @@ def main():
         bundle = Bundle(a.build.resolve() / "bin", a.cluster, pathlib.Path(place))
         for name in RUNS:
             if not wanted or name in wanted:
-                (bundle.add_experts if name.startswith("moe.") else bundle.add_recorded)(name)
+                adders = {"moe": bundle.add_capacity_experts, "experts": bundle.add_grouped_experts}
+                adders.get(name.split(".")[0], bundle.add_recorded)(name)
         for name, spec in (SMALL if a.small else LARGE).items():
             if not wanted or name in wanted:
                 bundle.add_speed(name, spec)
