@@ -40,6 +40,26 @@ static double productSeconds(const cluster::Cluster &cluster, const cluster::Com
   return least;
 }
 
+// Seconds of a grouped product in our kernel. A rank with some of the groups has as large a share
+// of the rows.
+static double groupedSeconds(const cluster::Cluster &cluster, const cluster::Compute &compute,
+                             const GroupedSizes &grouped) {
+  constexpr double kSide = 128;
+  const double groups = static_cast<double>(grouped.groups),
+               rows = static_cast<double>(grouped.rows) * groups /
+                      static_cast<double>(grouped.wholeGroups),
+               inputs = static_cast<double>(grouped.inputs),
+               outputs = static_cast<double>(grouped.outputs);
+  const MatrixSizes sizes =
+      grouped.isWeightGradient
+          ? MatrixSizes{.batch = groups, .m = inputs, .n = outputs, .k = rows / groups}
+          : MatrixSizes{.m = rows + std::min(groups, rows) * kSide / 2, .n = outputs, .k = inputs};
+  const double rate = compute.peakFlops * kGroupedShare;
+  if (cluster.processors == 0)
+    return 2 * sizes.batch * sizes.m * sizes.n * sizes.k / rate;
+  return tiledSeconds(cluster, rate, sizes, kSide, kSide, /*pieces=*/1);
+}
+
 // The share of the device's rate that a direct convolution reaches: each of its threads reads two
 // elements per multiply-add, and computes one result.
 static double directShare(const cluster::Cluster &cluster, double results) {
@@ -84,6 +104,8 @@ static double computingSeconds(const cluster::Cluster &cluster, const KernelWork
   if (work.library.share > 0 && !cluster.isCpu)
     return flops /
            (cluster.computeOf(work.elementType).peakFlops * peakShare(cluster, work.library));
+  if (work.grouped.groups > 0 && !cluster.isCpu)
+    return groupedSeconds(cluster, cluster.computeOf(work.elementType), work.grouped);
   const bool isOurs = work.isAttention && !cluster.isCpu;
   const bool isProduct = isOurs ? hasMatrixInstructions(work.elementType) : work.isProduct;
   if (!isProduct && cluster.vectorFlops > 0)

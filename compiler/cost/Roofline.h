@@ -17,6 +17,7 @@
 
 #include "compiler/cluster/Cluster.h"
 #include "runtime/base/AttentionScratch.h"
+#include "runtime/base/GroupedSizes.h"
 
 namespace cleave::cost {
 
@@ -45,6 +46,7 @@ struct KernelWork {
   bool isAttention = false;        // or its gradient
   LibraryAttention library = {};   // of an attention in a library of GPUs
   MatrixSizes sizes = {};          // of a matrix product
+  GroupedSizes grouped = {};       // of a grouped product; without groups: of others
   double columns = 0;              // elements to which a convolution is lowered
   double directResults = 0; // of a convolution that is computed directly: elements of its result
 };
@@ -52,6 +54,10 @@ struct KernelWork {
 // The speed of our kernels of attention, relative to a library's `efficiency`: forward and gradient
 // of GPT (1024 keys, 64 and 128 columns) on an H200.
 inline constexpr double kAttentionShare = 0.25;
+
+// The speed of our kernels of grouped products, relative to the peak, if their tiles fill all
+// processors: an estimate until it is measured.
+inline constexpr double kGroupedShare = 0.3;
 
 // Attention by cuDNN in 16-bit floats. Heads of at most 64 columns reach 0.84 of the rate of wider
 // ones, and their gradients 0.78: as measured on an H200 with cuDNN 9.19, in GPT with 1024 keys.
@@ -75,7 +81,8 @@ inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024;
 // where they have fewer than kDirectResults results per processor. Attention computes at
 // Cluster::attentionFlops. If that is 0, it computes on GPUs at peakShare() of the peak; in a
 // kernel of ours, at kAttentionShare of peak * efficiency in 16-bit floats, in others like what is
-// no product; on CPUs like a product.
+// no product; on CPUs like a product. Grouped products compute on GPUs in tiles of 128 x 128 at
+// kGroupedShare of the peak; the last tile of the rows of a group is half full.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

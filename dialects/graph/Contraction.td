@@ -62,8 +62,8 @@ def Graph_GroupedMatmulOp : Graph_GroupedOp<"grouped_matmul", [InferTypeOpAdapto
     `result[r, o] = sum over i of x[r, i] * weights[g, i, o]`, where g is the group of row r, and 0
     for a row of no group: the rows of group g are those from `ends[g - 1]` (0 for the first group)
     to before `ends[g]`. `x` is [rows, in], `weights` [groups, in, out], `ends` [groups] and
-    `result` [rows, out]. The runtime refuses ends that are not ascending, below 0 or above the
-    number of rows.
+    `result` [rows, out]. If ends are not ascending, below 0 or above the number of rows, CPUs refuse
+    them at run time, and all results of GPUs are NaN.
 
     An op on the block of one rank may have `first_row`, the index of its first row among all
     `whole_rows`, and `first_group`, the index of the first group of `weights` among those of

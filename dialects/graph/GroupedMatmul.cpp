@@ -1,5 +1,7 @@
 // Contraction: products of groups of rows, whose ends are data: grouped_matmul and
 // grouped_weight_grad.
+#include "dialects/graph/GroupedMatmul.h"
+
 #include "dialects/graph/Build.h"
 
 using namespace mlir;
@@ -115,12 +117,40 @@ FactorRule GroupedWeightGradOp::getFactorRule() {
   return rule;
 }
 
-// A row meets the matrix of one group.
+// A row meets the matrix of one group. A rank that has some of the groups has as large a share of
+// the rows if all groups have equally many.
+template <typename Op>
+static Polynomial flopsOf(Op op, const Polynomial &outputs, const Polynomial &groups) {
+  const Polynomial flops = Polynomial(2) * elementCount(op.getX().getType()) * outputs;
+  const std::optional<int64_t> whole = shapeOf(op.getEnds())[0].constant();
+  return op.getFirstGroup() && whole && *whole > 0 ? (flops * groups).floorDividedBy(*whole)
+                                                   : flops;
+}
 Polynomial GroupedMatmulOp::getFlops() {
-  return Polynomial(2) * elementCount(getX().getType()) * shapeOf(getWeights())[2];
+  const Shape weights = shapeOf(getWeights());
+  return flopsOf(*this, weights[2], weights[0]);
 }
 Polynomial GroupedWeightGradOp::getFlops() {
-  return Polynomial(2) * elementCount(getX().getType()) * shapeOf(getGrad())[1];
+  const Shape result = shapeOf(getResult());
+  return flopsOf(*this, result[2], result[0]);
+}
+
+template <typename Op> static GroupedSizes sizesOf(Op op, Value matrices) {
+  const std::vector<int64_t> sizes = staticShapeOf(matrices);
+  return {.rows = staticShapeOf(op.getX())[0],
+          .inputs = sizes[1],
+          .outputs = sizes[2],
+          .groups = sizes[0],
+          .wholeGroups = staticShapeOf(op.getEnds())[0],
+          .isWeightGradient = std::is_same_v<Op, GroupedWeightGradOp>};
+}
+
+std::optional<GroupedSizes> groupedSizes(Operation *op) {
+  if (auto product = dyn_cast<GroupedMatmulOp>(op))
+    return sizesOf(product, product.getWeights());
+  if (auto gradient = dyn_cast<GroupedWeightGradOp>(op))
+    return sizesOf(gradient, gradient.getResult());
+  return std::nullopt;
 }
 
 template <typename Op>
@@ -219,11 +249,20 @@ SmallVector<Tensor> GroupedWeightGradOp::evaluate(ArrayRef<Tensor> operands) {
 
 // -- decomposition --------------------------------------------------------------------------------
 
-// CPUs multiply the rows of each group; for GPUs, all groups are multiplied and masked.
+// Both devices multiply the rows of each group. Where GPUs do not, all groups are multiplied and
+// masked.
+template <typename Op> static bool hasGpuKernelFor(Op op) {
+  const Type type = elementTypeOf(op.getX());
+  auto isEmpty = [](Value value) {
+    return llvm::any_of(shapeOf(value), [](const Polynomial &size) { return size == 0; });
+  };
+  return (type.isF32() || type.isBF16() || type.isF16()) &&
+         llvm::none_of(op->getOperands(), isEmpty) && !isEmpty(op.getResult());
+}
 bool GroupedMatmulOp::hasKernel() { return true; }
 bool GroupedWeightGradOp::hasKernel() { return true; }
-bool GroupedMatmulOp::hasGpuKernel() { return false; }
-bool GroupedWeightGradOp::hasGpuKernel() { return false; }
+bool GroupedMatmulOp::hasGpuKernel() { return hasGpuKernelFor(*this); }
+bool GroupedWeightGradOp::hasGpuKernel() { return hasGpuKernelFor(*this); }
 
 // `ends[g + shift]` for each of `groups` groups, and 0 before the first end and behind the last.
 template <typename Op>

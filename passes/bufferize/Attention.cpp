@@ -153,8 +153,7 @@ View StepLowering::newAttentionResult(graph::AttentionOp op, const View &query) 
   return isFree ? newBufferLike(op.getResult(), query.strides) : newBuffer(op.getResult());
 }
 
-// The generated kernel reads and writes any views.
-void StepLowering::launchAttention(Operation *op, ArrayRef<View> results) {
+void StepLowering::launchOnViews(Operation *op, ArrayRef<View> results) {
   SmallVector<View> operands;
   for (Value operand : op->getOperands())
     operands.push_back(viewOf(operand));
@@ -169,7 +168,7 @@ void StepLowering::lowerAttention(graph::AttentionOp op) {
                    : newAttentionResult(op, viewOf(op.getQuery()));
   View lse = resultView(op.getLse());
   if (isForGpus_ && !graph::isLibraryAttention(op))
-    return launchAttention(op, {place, lse});
+    return launchOnViews(op, {place, lse});
   graph::AttentionScores scores(op);
   AttentionViews at = attentionOperands(scores);
   const bool fits = !isForGpus_ || hasAlignedRows(place);
@@ -187,7 +186,7 @@ void StepLowering::lowerAttentionGrad(graph::AttentionGradOp op) {
   for (Value result : op->getResults())
     places.push_back(resultView(result));
   if (isForGpus_ && !graph::isLibraryAttention(op))
-    return launchAttention(op, places);
+    return launchOnViews(op, places);
   graph::AttentionScores scores(op);
   AttentionViews at = attentionOperands(scores);
   at[kResult] = attentionMatrix(op.getResult());

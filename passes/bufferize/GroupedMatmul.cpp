@@ -1,4 +1,4 @@
-// Products of groups of rows on strided views: one instruction of CPUs.
+// Products of groups of rows on strided views: one instruction of CPUs, one kernel of GPUs.
 #include "passes/bufferize/StepLowering.h"
 
 using namespace mlir;
@@ -38,6 +38,8 @@ View StepLowering::groupedMatrix(Value value) {
 }
 
 void StepLowering::lowerGroupedMatmul(graph::GroupedMatmulOp op) {
+  if (isForGpus_)
+    return launchOnViews(op, resultView(op.getResult()));
   const View x = groupedMatrix(op.getX()), weights = groupedMatrix(op.getWeights()),
              place = resultView(op.getResult());
   const View made = isRegular(place) ? place : newBuffer(op.getResult(), ".dense");
@@ -49,6 +51,8 @@ void StepLowering::lowerGroupedMatmul(graph::GroupedMatmulOp op) {
 }
 
 void StepLowering::lowerGroupedWeightGrad(graph::GroupedWeightGradOp op) {
+  if (isForGpus_)
+    return launchOnViews(op, resultView(op.getResult()));
   const View x = groupedMatrix(op.getX()), grad = groupedMatrix(op.getGrad()),
              place = resultView(op.getResult());
   const View made = isRegular(place) ? place : newBuffer(op.getResult(), ".dense");

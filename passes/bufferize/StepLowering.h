@@ -135,7 +135,8 @@ private:
   View newAttentionResult(graph::AttentionOp op, const View &query);
   void addAttention(const graph::AttentionScores &scores, const AttentionViews &at, bool isSafe,
                     const AttentionMemory &memory);
-  void launchAttention(mlir::Operation *op, llvm::ArrayRef<View> results);
+  // Launches a generated kernel that reads and writes any views.
+  void launchOnViews(mlir::Operation *op, llvm::ArrayRef<View> results);
   void lowerDenseKernel(mlir::Operation *op);
   void lowerAllReduce(mesh::AllReduceOp op);
   void lowerAllGather(mesh::AllGatherOp op);

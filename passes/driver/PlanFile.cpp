@@ -127,7 +127,7 @@ Status completePlan(Compilation &c) {
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   mesh::MeshAttr mesh = mesh::meshOf(c.module());
   predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
-                      attentionKernels(c.module()));
+                      productKernels(c.module()));
   setLinks(c.plan, shared);
   addRecordedDecisions(c.module(), c.plan);
   CLEAVE_TRY(addPrediction(c));

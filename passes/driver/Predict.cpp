@@ -7,6 +7,7 @@
 #include "compiler/schedule/Simulate.h"
 #include "compiler/schedule/plan/PlanTimeline.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/GroupedMatmul.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "dialects/program/Program.h"
 #include "runtime/artifact/Access.h"
@@ -23,9 +24,9 @@ namespace {
 class Predictor {
 public:
   Predictor(const plan::Program &program, const cost::CollectiveCost &collectives,
-            const AttentionKernels &attention)
+            const ProductKernels &products)
       : program_(program), collectives_(collectives), cluster_(collectives.cluster()),
-        attention_(attention) {}
+        products_(products) {}
 
   double seconds(const plan::Instruction &instruction) const {
     if (instruction.has_collective())
@@ -52,10 +53,18 @@ public:
                      .elementType = computeType(artifact::rolesOf(conv).reads[0]),
                      .columns = artifact::columnsOf(conv)});
     }
-    if (instruction.has_grouped_matmul())
+    if (instruction.has_grouped_matmul()) {
+      const plan::GroupedMatmul &matmul = instruction.grouped_matmul();
       return kernel({.flops = flops,
                      .bytes = bytes,
-                     .elementType = computeType(instruction.grouped_matmul().input().buffer())});
+                     .elementType = computeType(matmul.input().buffer()),
+                     .grouped = {.rows = matmul.rows(),
+                                 .inputs = matmul.inputs(),
+                                 .outputs = matmul.outputs(),
+                                 .groups = matmul.groups(),
+                                 .wholeGroups = matmul.whole_groups(),
+                                 .isWeightGradient = matmul.weight_gradient()}});
+    }
     if (instruction.has_attention()) {
       const plan::Attention &attention = instruction.attention();
       const bool isInLibrary = attention.workspace_size() > 0; // of GPUs
@@ -96,16 +105,18 @@ private:
   }
 
   double launch(const plan::Kernel &code) const {
-    auto attention = attention_.find(code.symbol());
-    if (attention == attention_.end())
+    auto product = products_.find(code.symbol());
+    if (product == products_.end())
       return kernel({.flops = code.flops(),
                      .bytes = code.bytes(),
                      .isProduct = false,
                      .directResults = static_cast<double>(code.direct_results())});
+    const ProductKernel &what = product->second;
     return kernel({.flops = code.flops(),
                    .bytes = code.bytes(),
-                   .elementType = std::string(cleave::name(attention->second)),
-                   .isAttention = true});
+                   .elementType = std::string(cleave::name(what.type)),
+                   .isAttention = !what.grouped,
+                   .grouped = what.grouped.value_or(GroupedSizes())});
   }
 
   double kernel(const cost::KernelWork &work) const { return cost::kernelSeconds(cluster_, work); }
@@ -142,27 +153,28 @@ private:
   const plan::Program &program_;
   const cost::CollectiveCost &collectives_;
   const cluster::Cluster &cluster_;
-  const AttentionKernels &attention_;
+  const ProductKernels &products_;
 };
 
 } // namespace
 
-AttentionKernels attentionKernels(mlir::ModuleOp module) {
-  AttentionKernels found;
+ProductKernels productKernels(mlir::ModuleOp module) {
+  ProductKernels found;
   module.walk([&](program::KernelOp kernel) {
     mlir::Operation &op = kernel.getComputation();
-    if (mlir::isa<graph::AttentionOp, graph::AttentionGradOp>(op))
-      found[artifact::exportKernel(kernel).symbol()] =
-          graph::toElementType(graph::elementTypeOf(op.getOperand(0)));
+    const std::optional<GroupedSizes> grouped = graph::groupedSizes(&op);
+    if (grouped || mlir::isa<graph::AttentionOp, graph::AttentionGradOp>(op))
+      found[artifact::exportKernel(kernel).symbol()] = {
+          graph::toElementType(graph::elementTypeOf(op.getOperand(0))), grouped};
   });
   return found;
 }
 
 void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh,
-                         const AttentionKernels &attention) {
+                         const ProductKernels &products) {
   cost::CollectiveCost collectives(cluster, mesh);
   for (plan::Program &program : *plan.mutable_programs()) {
-    Predictor predictor(program, collectives, attention);
+    Predictor predictor(program, collectives, products);
     for (plan::Segment &segment : *program.mutable_segments())
       for (plan::Instruction &instruction : *segment.mutable_instructions())
         instruction.set_seconds(predictor.seconds(instruction));
@@ -175,7 +187,7 @@ Result<plan::Plan> predictedOutline(Compilation &c) {
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   mesh::MeshAttr mesh = mesh::meshOf(c.module());
   predictInstructions(outline, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
-                      attentionKernels(c.module()));
+                      productKernels(c.module()));
   return outline;
 }
 

@@ -6,24 +6,31 @@
 #include "dialects/interfaces/Tensor.h"
 #include "passes/driver/Compile.h"
 #include "runtime/artifact/program.pb.h"
+#include "runtime/base/GroupedSizes.h"
 #include "runtime/base/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace cleave::driver {
 
-// The kernels of attention and its gradient on GPUs, by symbol, and the types of their factors.
-using AttentionKernels = std::map<std::string, ElementType>;
-AttentionKernels attentionKernels(mlir::ModuleOp module);
+// A kernel of GPUs that computes products: a grouped product, or else an attention or its gradient.
+struct ProductKernel {
+  ElementType type; // of its factors
+  std::optional<GroupedSizes> grouped;
+};
+// Those of a module, by symbol.
+using ProductKernels = std::map<std::string, ProductKernel>;
+ProductKernels productKernels(mlir::ModuleOp module);
 
 // Sets Instruction::seconds in all programs. `cluster`: as the mesh's ranks see it
 // (cluster::forRanks).
 void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh,
-                         const AttentionKernels &attention);
+                         const ProductKernels &products);
 
 // The programs of a compilation after the phase `program`, with the seconds of their instructions.
 Result<plan::Plan> predictedOutline(Compilation &c);

@@ -63,4 +63,16 @@ cost::MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &
   return sizes;
 }
 
+GroupedSizes groupedSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh) {
+  GroupedSizes sizes = op.grouped;
+  if (sizes.groups == 0)
+    return sizes;
+  int64_t *const extents[] = {&sizes.rows, &sizes.inputs, &sizes.outputs, &sizes.groups};
+  for (size_t f = 0; f < std::size(extents); ++f) {
+    const int64_t ranks = mesh.ranksAlong(axes[f]);
+    *extents[f] = (*extents[f] + ranks - 1) / ranks;
+  }
+  return sizes;
+}
+
 } // namespace cleave::planner

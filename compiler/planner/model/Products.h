@@ -24,4 +24,7 @@ std::string computeType(const StepModel &model, const Op &op);
 // The sizes of the product on one rank, for the largest block; unknown if it is none.
 cost::MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh);
 
+// The same of a grouped product.
+GroupedSizes groupedSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh);
+
 } // namespace cleave::planner

@@ -8,6 +8,7 @@
 #include "dialects/graph/Away.h"
 #include "dialects/graph/Cost.h"
 #include "dialects/graph/Direct.h"
+#include "dialects/graph/GroupedMatmul.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Provenance.h"
 #include "dialects/graph/Stage.h"
@@ -157,6 +158,7 @@ private:
     plain.columns = plain.isDirect ? 0 : graph::loweredColumns(op);
     plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
     plain.isAttention = isa<graph::AttentionOp, graph::AttentionGradOp>(op);
+    plain.grouped = graph::groupedSizes(op).value_or(GroupedSizes());
     if (graph::isLibraryAttention(op))
       plain.library =
           cost::libraryAttention(isa<graph::AttentionGradOp>(op), graph::attentionSizes(op));

@@ -104,6 +104,9 @@ struct Op {
   bool isDirect = false;          // a convolution in a generated kernel (dialects/graph/Direct.h)
   bool isAttention = false;       // or its gradient, in one kernel
   cost::LibraryAttention library; // of such an op in a library of GPUs
+  // Of a grouped product, whose first factors are its rows, inputs, outputs and groups; else
+  // without groups.
+  GroupedSizes grouped = {};
   // The factors of the queries and keys of a causal attention, which computes half of their pairs.
   std::optional<std::pair<int, int>> triangle;
   bool isView = false;       // it only changes the layout of its operand

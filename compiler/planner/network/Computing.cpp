@@ -44,6 +44,7 @@ static double kernelSeconds(const Costs &costs, const Op &op, const OpChoice &ch
   }
   work.elementType = computeType(model, op);
   work.sizes = matrixSizes(op, choice.factors, mesh);
+  work.grouped = groupedSizes(op, choice.factors, mesh);
   return cost::kernelSeconds(costs.cluster(), work);
 }
 

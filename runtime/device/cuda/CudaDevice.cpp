@@ -185,7 +185,7 @@ public:
   }
   PreparedAction groupedMatmul(const plan::GroupedMatmul &,
                                const GroupedMatmulOperands &) override {
-    return Status::defect("a GPU has no grouped products");
+    return Status::defect("grouped products of GPUs are kernels");
   }
   PreparedAction copy(const void *from, void *to, uint64_t bytes) override {
     if (bytes == 0)

@@ -83,12 +83,12 @@ func.func @step(%x: tensor<4xf32> {graph.name = "x", graph.role = "input"})
 }
 
 // -----
-// P1: a grouped product, which only programs of CPUs have
+// P1: a grouped product of doubles, which only programs of CPUs have
 module attributes {program.device = "cuda"} {
-  func.func @step(%x: tensor<6x4xf32> {graph.name = "x", graph.role = "input"}, %w: tensor<3x4x8xf32> {graph.name = "w", graph.role = "input"},
-                  %e: tensor<3xi32> {graph.name = "e", graph.role = "input"}) -> (tensor<6x8xf32> {graph.name = "y", graph.role = "output"}) {
+  func.func @step(%x: tensor<6x4xf64> {graph.name = "x", graph.role = "input"}, %w: tensor<3x4x8xf64> {graph.name = "w", graph.role = "input"},
+                  %e: tensor<3xi32> {graph.name = "e", graph.role = "input"}) -> (tensor<6x8xf64> {graph.name = "y", graph.role = "output"}) {
     // expected-error @+1 {{primitive P1: graph.grouped_matmul is left, expected the ops that it decomposes to}}
-    %y = graph.grouped_matmul %x, %w, %e : tensor<6x4xf32>, tensor<3x4x8xf32>, tensor<3xi32> -> tensor<6x8xf32>
-    return %y : tensor<6x8xf32>
+    %y = graph.grouped_matmul %x, %w, %e : tensor<6x4xf64>, tensor<3x4x8xf64>, tensor<3xi32> -> tensor<6x8xf64>
+    return %y : tensor<6x8xf64>
   }
 }

@@ -60,6 +60,25 @@ TEST_CASE("attention on GPUs has a kernel of ours, with matrix instructions in 1
   CHECK(seconds("f32") == Approx(2e-3 + 1e-6));
 }
 
+TEST_CASE("a grouped product on GPUs takes the tiles of its routed rows") {
+  cluster::Cluster gpu = device();
+  const double rate = 4e12 * kGroupedShare;
+  auto seconds = [&](const GroupedSizes &sizes) {
+    return kernelSeconds(gpu, {.flops = 1, .elementType = "bf16", .grouped = sizes});
+  };
+  GroupedSizes sizes{.rows = 4096, .inputs = 512, .outputs = 256, .groups = 8, .wholeGroups = 8};
+  // The last tile of each of 8 groups is half full.
+  CHECK(seconds(sizes) == Approx(2.0 * (4096 + 8 * 64) * 512 * 256 / rate + 1e-6));
+  sizes.groups = 2; // a quarter of the rows
+  CHECK(seconds(sizes) == Approx(2.0 * (1024 + 2 * 64) * 512 * 256 / rate + 1e-6));
+  sizes.isWeightGradient = true;
+  CHECK(seconds(sizes) == Approx(2.0 * 1024 * 512 * 256 / rate + 1e-6));
+  gpu.processors = 3; // 2 x 4 x 2 tiles take six rounds
+  CHECK(seconds(sizes) == Approx(6 * 3 * 2.0 * 512 * 128 * 128 / rate + 1e-6));
+  gpu.isCpu = true;
+  CHECK(seconds(sizes) == Approx(1 / 4e12 + 1e-6));
+}
+
 static AttentionSizes headOf(int64_t queries, int64_t keys, int64_t columns) {
   return {.batch = 1,
           .heads = 1,

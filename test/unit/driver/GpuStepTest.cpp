@@ -71,6 +71,8 @@ private:
       convolve(instruction.convolution());
     else if (instruction.has_attention())
       attend(instruction.attention());
+    else if (instruction.has_grouped_matmul())
+      multiplyGroups(instruction.grouped_matmul());
     else if (instruction.has_fill())
       fill(program_.buffers(static_cast<int>(instruction.fill().buffer())),
            instruction.fill().value());
@@ -130,6 +132,24 @@ private:
     std::vector<char> scratch(attentionScratchBytes(artifact::sizesOf(a), byteSize(dtype)));
     operands.scratch = scratch.data();
     auto action = device_->attention(a, operands);
+    REQUIRE(action.isOk());
+    REQUIRE(device_->finishPreparing().isOk());
+    REQUIRE((*action)->run().isOk());
+  }
+
+  void multiplyGroups(const plan::GroupedMatmul &m) {
+    auto typeOf = [&](uint32_t buffer) {
+      return static_cast<DType>(program_.buffers(static_cast<int>(buffer)).dtype());
+    };
+    const uint32_t written = (m.weight_gradient() ? m.weight() : m.output()).buffer();
+    REQUIRE((m.first_row().empty() && m.first_group().empty()));
+    auto action = device_->groupedMatmul(m, {.dtype = typeOf(m.input().buffer()),
+                                             .resultDtype = typeOf(written),
+                                             .endsDtype = typeOf(m.ends()),
+                                             .input = at(m.input().buffer()),
+                                             .weight = at(m.weight().buffer()),
+                                             .output = at(m.output().buffer()),
+                                             .ends = at(m.ends())});
     REQUIRE(action.isOk());
     REQUIRE(device_->finishPreparing().isOk());
     REQUIRE((*action)->run().isOk());
@@ -221,7 +241,6 @@ std::unique_ptr<driver::Compilation> compiled(const ModelCase &model, const std:
   driver::CompileOptions options = optionsOf(file.path(), model, {1});
   options.device = device;
   options.dtype = dtype;
-  options.symbols["batch"] = 2;
   options.decomposeAttention = decomposes;
   options.directConvolution = direct;
   auto c = std::make_unique<driver::Compilation>(std::move(options));
@@ -249,6 +268,12 @@ std::string runThreads(const codegen::GpuIr &ir, const plan::Kernel &kernel,
 }
 
 } // namespace
+
+// The model on two samples.
+static ModelCase ofTwo(ModelCase model) {
+  model.symbols["batch"] = 2;
+  return model;
+}
 
 // Returns the plan for GPUs.
 static plan::Plan checkSteps(const ModelCase &model, int steps, const std::string &dtype = "f32",
@@ -298,12 +323,21 @@ static void checkPatches() {
   CHECK(firstConvolution(plan).input_shape(1) == 3 * 16 * 16);
 }
 
+static void checkExperts() {
+  const plan::Plan plan =
+      checkSteps({"../golden/experts-top2.pt2", "softmax-cross-entropy", {{"batch", 4}}, {}}, 2,
+                 "f32", 1e-5, /*direct=*/true, /*decomposesAttention=*/false);
+  CHECK(llvm::count_if(plan.programs(0).kernels(), [](const plan::Kernel &kernel) {
+          return kernel.symbol().find("_grouped_") != std::string::npos;
+        }) == 6); // two products of an expert, and their gradients
+}
+
 TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan for CPUs") {
-  SECTION("of an MLP") { checkSteps(bundledCases()[0], 4); }
-  SECTION("of a GPT with attention and embeddings") { checkSteps(bundledCases()[1], 2); }
-  SECTION("of a ResNet with direct convolutions") { checkSteps(bundledCases()[4], 2); }
+  SECTION("of an MLP") { checkSteps(ofTwo(bundledCases()[0]), 4); }
+  SECTION("of a GPT with attention and embeddings") { checkSteps(ofTwo(bundledCases()[1]), 2); }
+  SECTION("of a ResNet with direct convolutions") { checkSteps(ofTwo(bundledCases()[4]), 2); }
   SECTION("of a ResNet in bf16 with channels-last convolutions") {
-    const plan::Plan plan = checkSteps(bundledCases()[4], 2, "bf16", 3e-3, /*direct=*/false);
+    const plan::Plan plan = checkSteps(ofTwo(bundledCases()[4]), 2, "bf16", 3e-3, /*direct=*/false);
     int convolutions = 0;
     for (const plan::Instruction &each : plan.programs(0).segments(0).instructions()) {
       convolutions += each.has_convolution();
@@ -319,11 +353,12 @@ TEST_CASE("steps of a plan for GPUs, interpreted, have the losses of the plan fo
         CHECK(program.buffers(int(each.launch().buffers(0))).name() == "conv_weight_grad");
   }
   SECTION("of a ViT in bf16 whose patches become channels") { checkPatches(); }
+  SECTION("of a mixture of experts whose products are grouped") { checkExperts(); }
   SECTION("of a GPT in bf16 whose logits have a pitch, and whose products add biases") {
     const plan::Plan plan = checkSteps(
         {"gpt2",
          "softmax-cross-entropy:logits",
-         {{"seq", 4}},
+         {{"batch", 2}, {"seq", 4}},
          {{"layers", 1}, {"hidden", 8}, {"heads", 2}, {"ffn", 16}, {"vocab", 515}, {"context", 4}}},
         2, "bf16", 1e-3);
     CHECK(llvm::any_of(plan.programs(0).buffers(), [](const plan::Buffer &buffer) {

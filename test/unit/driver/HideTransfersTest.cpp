@@ -66,8 +66,7 @@ struct Step {
     schedule::setWaits(*placed);
     auto plan = artifact::exportOutline(*placed);
     REQUIRE(plan.isOk());
-    driver::predictInstructions(*plan, cluster, c.decided.mesh,
-                                driver::attentionKernels(c.module()));
+    driver::predictInstructions(*plan, cluster, c.decided.mesh, driver::productKernels(c.module()));
     return driver::secondsOfStep(*plan)->step;
   }
 };

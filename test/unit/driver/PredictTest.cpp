@@ -3,6 +3,7 @@
 #include "passes/driver/Predict.h"
 #include "compiler/artifact/ExportPlan.h"
 #include "compiler/cluster/Cluster.h"
+#include "compiler/cost/Roofline.h"
 #include "compiler/planner/report/Plan.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
@@ -25,7 +26,7 @@ double secondsOfProgram(driver::Compilation &c) {
   INFO((plan ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   driver::predictInstructions(*plan, *cluster::forRanks(*c.cluster, c.options.ranks),
-                              c.decided.mesh, driver::attentionKernels(c.module()));
+                              c.decided.mesh, driver::productKernels(c.module()));
   return driver::secondsOfStep(*plan)->step;
 }
 
@@ -90,6 +91,38 @@ TEST_CASE("one head per rank: the program takes what the planner predicts") {
 
 TEST_CASE("blocks of queries: the program takes what the planner predicts for the last of them") {
   checkModel(zooCases()[1], {{4, "dp=2,cp=2", 1, "zero1+cp"}});
+}
+
+TEST_CASE("grouped products of GPUs have the price and the FLOPs of the routed rows") {
+  const ModelCase model{"../golden/experts-top2.pt2", "softmax-cross-entropy", {{"batch", 4}}, {}};
+  driver::CompileOptions options = optionsOf(ModelFile(model).path(), model, {1});
+  options.device = "cuda:sm_90";
+  driver::Compilation c(std::move(options));
+  Status status = driver::compileTo(c, "program");
+  INFO((status ? "" : status.message()));
+  REQUIRE(status.isOk());
+  auto plan = artifact::exportOutline(c.module());
+  REQUIRE(plan.isOk());
+  const cluster::Cluster cluster = *cluster::forRanks(*c.cluster, 1);
+  const driver::ProductKernels products = driver::productKernels(c.module());
+  driver::predictInstructions(*plan, cluster, c.decided.mesh, products);
+  int grouped = 0;
+  for (const plan::Instruction &each : plan->programs(0).segments(0).instructions()) {
+    if (!each.has_launch())
+      continue;
+    const plan::Kernel &kernel = plan->programs(0).kernels(int(each.launch().kernel()));
+    auto product = products.find(kernel.symbol());
+    if (product == products.end() || !product->second.grouped)
+      continue;
+    const GroupedSizes sizes = *product->second.grouped;
+    CHECK(sizes.rows == 4 * 12 * 2); // each token of 4 samples chooses 2 experts
+    CHECK(kernel.flops() == 2 * double(sizes.rows) * double(sizes.inputs) * double(sizes.outputs));
+    CHECK(each.seconds() ==
+          Approx(cost::kernelSeconds(
+              cluster, {.flops = kernel.flops(), .bytes = kernel.bytes(), .grouped = sizes})));
+    ++grouped;
+  }
+  CHECK(grouped == 6); // two products of an expert, and their gradients
 }
 
 // Takes an hour; run by hand or by the label slow: unit-driver "[sweep]".

@@ -58,6 +58,19 @@ TEST_CASE("a rank multiplies the largest block") {
   CHECK(matrixSizes(productOp(4, 9, 10, 7), {{}, {}, {0, 1}, {}}, mesh).k == 2);
 }
 
+TEST_CASE("a rank has a share of the rows, inputs, outputs and groups of a grouped product") {
+  Op op;
+  op.grouped = {.rows = 100, .inputs = 30, .outputs = 40, .groups = 5, .wholeGroups = 5};
+  const Mesh mesh{{{"a", 2}, {"b", 3}}};
+  const GroupedSizes sizes = groupedSizes(op, {{1}, {}, {0}, {0}, {}}, mesh);
+  CHECK(sizes.rows == 34);
+  CHECK(sizes.inputs == 30);
+  CHECK(sizes.outputs == 20);
+  CHECK(sizes.groups == 3);
+  CHECK(sizes.wholeGroups == 5);
+  CHECK(groupedSizes(Op(), {}, mesh).groups == 0);
+}
+
 TEST_CASE("a product computes in the type of its factors, all else in f32") {
   StepModel model;
   model.values.resize(2);
