@@ -2,6 +2,8 @@
 #include "compiler/planner/search/LeastMemory.h"
 #include "compiler/planner/search/SearchPlan.h"
 #include "runtime/base/Units.h"
+#include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
 #include "test/unit/planner/search/FakeStep.h"
 
@@ -24,7 +26,7 @@ static int64_t namedBytes(const std::string &message) {
 
 TEST_CASE("a plan is found in the least memory, and none in one per cent less") {
   FakePrograms programs;
-  const FakeStep step(nineLayers(), programs);
+  const FakeStep step(modelOf(deepStep(4, 64, 16)), programs);
   std::vector<std::string> told;
   const Result<LeastMemory> least =
       leastMemory(step, h100Node(), PlannerOptions(),
