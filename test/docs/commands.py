@@ -39,6 +39,8 @@ NOT_RUN = {
 NOT_PRINTED = {
     "cluster.json": "a picture",
     "stage 0  F0": "a drawing, with lengths that are times",
+    "# torchtitan 0.2": "a file, which e2e-torchtitan reads",
+    '{"mesh": {': "a file, which python-dtensors reads",
     "cleave-run: warning: rank 2 was ended": "a rank has to be killed for it: e2e-restarting",
 }
 # Pages that show plans of large models; these have two layers here, and other plans.

@@ -13,7 +13,7 @@ PATH = re.compile(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`")
 MEMBER = re.compile(r"`(\w+)::(\w+)`")
 OPTION = re.compile(r"(?<=[` ])(--[a-z][a-z-]+)")
 # Options of other programs and scripts.
-OTHERS = {"--per-file": "tools/build.sh", "--include": "grep", "--no-deps": "pip", "--shm-size": "podman", "--rdzv-id": "torchrun"}
+OTHERS = {"--per-file": "tools/build.sh", "--include": "grep", "--no-deps": "pip", "--shm-size": "podman", "--nproc-per-node": "torchrun", "--rdzv-id": "torchrun"}
 PLACEHOLDER = re.compile(r"\b[A-Z]{4,}\b") # passes/FOLDER/NAME.h
 
 

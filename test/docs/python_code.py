@@ -166,7 +166,7 @@ class PythonCode(unittest.TestCase):
         names, section = {"torch": torch, "F": F, "cleave": cleave}, page.name
         names.update(NAMES.get(section, dict)())
         for block in pages.blocks(page):
-            if block.kind != "python":
+            if block.kind != "python" or "init_device_mesh" in block.text: # needs several GPUs; python-dtensors does the same on CPUs
                 continue
             with self.subTest(block.place):
                 if "CLEAVE_INPUTS" in block.text:
