@@ -72,6 +72,8 @@ public:
   Status check(const Mesh &mesh) const;
 
   AxisRole roleOf(const Mesh &mesh, int axis) const;
+  // Whether parameters are gathered again for the backward pass.
+  bool gathersAgain() const { return storage_ == ParameterStorage::Fsdp; }
 
   bool operator==(const Recipe &) const = default;
 

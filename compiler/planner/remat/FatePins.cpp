@@ -2,6 +2,8 @@
 
 #include "runtime/base/Glob.h"
 
+#include <algorithm>
+
 namespace cleave::planner {
 
 static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
@@ -15,6 +17,17 @@ static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
     forced.again[i] = fates.again[i];
   forced.kept = fates.kept;
   return forced;
+}
+
+// Whether an op of the forward part that may run again reads parameters only, such as a cast to a
+// low type.
+static bool isOfParameters(const StepModel &model, int op) {
+  auto isParameter = [&](int value) {
+    const int argument = model.values[value].argument;
+    return argument >= 0 && model.arguments[argument].role == Role::Parameter;
+  };
+  return model.ops[op].part == Part::Forward && isRecomputable(model, op) &&
+         std::all_of(model.ops[op].operands.begin(), model.ops[op].operands.end(), isParameter);
 }
 
 // `the pin offload:states`, `the pin on the space of blocks.*`
@@ -82,6 +95,11 @@ static Status forceSpaces(const StepModel &model, const Pins &pins, const OtherS
 Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins,
                                 const OtherSpaces &spaces) {
   ForcedFates forced = fatesOfRecipe(model, pins.recompute());
+  for (int i = 0; pins.recipe().gathersAgain() && i < static_cast<int>(model.ops.size()); ++i)
+    if (isOfParameters(model, i)) {
+      forced.again[i] = true;
+      forced.kept.erase(i);
+    }
   for (const FatePin &pin : pins.fateRules()) {
     bool matches = false, isPossible = false;
     for (size_t i = 0; i < model.ops.size(); ++i) {

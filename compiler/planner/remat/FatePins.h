@@ -6,9 +6,11 @@
 
 namespace cleave::planner {
 
-// Per op its fate if the pins determine it; a recipe for recomputation determines all. Rules of a
-// file come later and win. A user error if a rule matches no op, or wants an op computed again that
-// cannot be, or if one wants a space of which `spaces` has no bytes.
+// Per op its fate if the pins determine it; a recipe for recomputation determines all. Where a
+// recipe gathers parameters again (fsdp), what is made of them alone is made again, such as casts
+// to a low type, whose results would keep what was gathered. Rules of a file come later and win. A
+// user error if a rule matches no op, or wants an op computed again that cannot be, or if one wants
+// a space of which `spaces` has no bytes.
 Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins,
                                 const OtherSpaces &spaces = {});
 

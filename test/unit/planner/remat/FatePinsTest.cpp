@@ -1,6 +1,9 @@
 // The fates that pins determine.
 #include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/model/ReadStep.h"
+#include "dialects/graph/Step.h"
 #include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/graph_text/GraphText.h"
 #include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
 
@@ -153,4 +156,27 @@ TEST_CASE("rules name what is in which space, and the last one wins") {
       Catch::Matchers::Contains("matches no op"));
   CHECK_THAT(Pins::fromJson(R"({"pins": [{"op": "a", "space": "tape"}]})").status().message(),
              Catch::Matchers::Contains("expected") && Catch::Matchers::Contains("tape"));
+}
+
+TEST_CASE("where parameters are gathered again, what is made of them alone is made again") {
+  std::string text = trainingStep(8, 4, 16);
+  auto replace = [&](const std::string &from, const std::string &to) {
+    REQUIRE(text.find(from) != std::string::npos);
+    text.replace(text.find(from), from.size(), to);
+  };
+  replace("%y = graph.dot_general %a, %v", "%low = graph.relu %v : tensor<16x4xf32>\n"
+                                           "  %y = graph.dot_general %a, %low");
+  replace("graph.dot_general %dy, %v", "graph.dot_general %dy, %low");
+  GraphText graph(text);
+  const StepModel model = *readStep(graph::stepOf(graph.module()));
+  size_t low = 0;
+  while (model.ops[low].kind != "graph.relu" ||
+         model.values[model.ops[low].operands[0]].argument < 0)
+    ++low;
+
+  CHECK(determined(*forcedFates(model, *Pins::parse("zero3"))) == 0);
+  const ForcedFates forced = *forcedFates(model, *Pins::parse("fsdp"));
+  CHECK(determined(forced) == 1);
+  CHECK(forced.again[low] == true);
+  CHECK(forcedFates(model, *Pins::parse("fsdp,no-recompute"))->again[low] == true);
 }
