@@ -82,10 +82,23 @@ std::string fateTable(const plan::Plan &plan, const std::string &kind) {
   return table.isEmpty() ? "" : tableText(table);
 }
 
+bool isParameterCopy(const plan::Decision &decision) {
+  return decision.place().starts_with("copy of ");
+}
+
 std::string recomputationText(const plan::Plan &plan) {
-  const std::vector<Row> rows = rowsOf(plan, "recompute");
+  std::vector<Row> rows = rowsOf(plan, "recompute");
+  size_t copies = 0;
+  std::erase_if(rows, [&](const Row &row) {
+    copies += isParameterCopy(*row.first) ? row.names.size() : 0;
+    return isParameterCopy(*row.first);
+  });
+  const std::string ofCopies = copies == 0 ? ""
+                               : copies == 1
+                                   ? "a copy of a parameter is made again"
+                                   : concat("copies of ", copies, " parameters are made again");
   if (rows.empty())
-    return "";
+    return ofCopies;
   uint64_t bytes = 0;
   double seconds = 0;
   size_t count = 0;
@@ -100,7 +113,7 @@ std::string recomputationText(const plan::Plan &plan) {
                             secondsText(seconds), " more");
   if (rows.size() > 1)
     text += concat("; most of it ", most.name(), " (", most.count(), ")");
-  return text;
+  return ofCopies.empty() ? text : text + "; " + ofCopies;
 }
 
 } // namespace cleave::dump

@@ -1,5 +1,6 @@
 // --torchtitan: the plan as a configuration of torchtitan 0.2 in TOML. A decision that the file
 // cannot express is a comment in it, `# not expressible: …`.
+#include "tools/cleave-dump/FateTables.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Torchtitan.h"
@@ -180,7 +181,9 @@ private:
     uint64_t again = 0, kept = 0;
     size_t count = 0;
     for (const plan::Decision &decision : plan_.decisions())
-      if (decision.kind() == "recompute")
+      if (isParameterCopy(decision))
+        continue; // fsdp_reshard_after_forward
+      else if (decision.kind() == "recompute")
         again += decision.bytes(), ++count;
       else if (decision.kind() == "kept")
         kept += decision.bytes();

@@ -164,6 +164,12 @@ TEST_CASE("recomputation is told per group of alike values: how many of how many
       squeezed(dump::brief(plan, "p")),
       Contains("recompute activation checkpointing of 4 values: 3.00 MiB not kept, 6.00 us") &&
           Contains("h.{0-2}.down.weight (3 of 4)\n"));
+  plan::Decision &copy = *plan.add_decisions(); // of a parameter: no activation
+  copy.set_kind("recompute"), copy.set_name("cast, again"), copy.set_bytes(1 << 20);
+  copy.set_place("copy of h.0.down.weight, again");
+  CHECK_THAT(squeezed(dump::brief(plan, "p")),
+             Contains("activation checkpointing of 4 values: 3.00 MiB not kept") &&
+                 Contains("(3 of 4); a copy of a parameter is made again\n"));
 }
 
 TEST_CASE("the meshes that were tried are a table with time and memory, the chosen one first") {

@@ -108,6 +108,8 @@ TEST_CASE("the share of bytes that are computed again is the mode of activation 
       plan::Decision &decision = *plan.add_decisions();
       decision.set_kind(kind), decision.set_bytes(uint64_t(bytes));
     }
+    plan::Decision &copy = *plan.add_decisions(); // of a parameter: no activation
+    copy.set_kind("recompute"), copy.set_bytes(1000), copy.set_place("copy of w, again");
     CHECK_THAT(textOf(plan), Contains(concat("mode = \"", mode, "\"\n")));
   }
 }
