@@ -16,7 +16,8 @@ tools/build.sh cleave-compile cleave-dump cleave-run
 rm -rf "$out"
 mkdir -p "$out"
 
-# The training text: this project's own documents, as bytes.
+# The training text: this project's own documents, as bytes. Without a warm-up, some batches of some texts have gradients that amplify
+# rounding ten thousandfold.
 find . -name build -prune -o -type f -name '*.md' -print0 | sort -z | xargs -0 cat >"$out/text.bin"
 
 compile() { # PLAN OPTION…
@@ -32,8 +33,8 @@ train() { # RANKS OPTION…: compiles for and trains on this number of ranks
   [ "$ranks" = 1 ] || grep -v -e '^note:' -e 'shows decisions' "$name.txt"
   "$bin/cleave-dump" "$name.plan" --json >"$name.json"
   echo; echo "== $steps steps on $(wc -c <"$out/text.bin") bytes of text; processes of this machine: $ranks"
-  "$bin/cleave-run" "$name.plan" --data "$out/text.bin" --shuffle --steps "$steps" --threads 1 --log "$name.jsonl" \
-    $quiet "$@"
+  "$bin/cleave-run" "$name.plan" --data "$out/text.bin" --shuffle --steps "$steps" --lr-schedule constant:warmup=10% --threads 1 \
+    --log "$name.jsonl" $quiet "$@"
 }
 # A bar on a terminal, nothing elsewhere.
 quiet=$([ -t 1 ] || echo -q)
