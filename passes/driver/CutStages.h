@@ -15,8 +15,8 @@ namespace cleave::driver {
 // in, and borders that follow the products keep the kernels of a layer together. Sets `c.cut`.
 Status cutModel(Compilation &c, mlir::func::FuncOp step);
 
-// After the phase `program`: the seconds of `c.cut`, with those of each chunk in proportion to what
-// its parts take for a micro-batch in the programs. Nothing on CPUs, and if the busiest stage takes
+// Corrects the seconds of `c.cut` by the programs of the phase `program`: each chunk gets the share
+// of the total that its parts take of a micro-batch. Nothing on CPUs, or if the busiest stage takes
 // hardly longer than the mean.
 Result<std::optional<std::vector<double>>> secondsByPlan(Compilation &c);
 

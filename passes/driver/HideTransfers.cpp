@@ -199,8 +199,7 @@ Result<std::vector<int64_t>> hideTransfers(ModuleOp module, const cluster::Clust
   CLEAVE_TRY_ASSIGN(plan::Plan outline, artifact::exportOutline(module));
   if (llvm::none_of(outline.programs(), transfers))
     return added;
-  mesh::MeshAttr mesh = mesh::meshOf(module);
-  predictInstructions(outline, cluster, mesh ? mesh::toMesh(mesh) : Mesh(), productKernels(module));
+  predictInstructions(outline, module, cluster);
   std::vector<Timed> given;
   for (auto [i, op] : llvm::enumerate(programs))
     given.push_back(timed(op, outline.programs(static_cast<int>(i))));

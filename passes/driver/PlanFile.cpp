@@ -125,9 +125,7 @@ Status completePlan(Compilation &c) {
   addOtherNames(c);
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
-  mesh::MeshAttr mesh = mesh::meshOf(c.module());
-  predictInstructions(c.plan, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
-                      productKernels(c.module()));
+  predictInstructions(c.plan, c.module(), shared);
   setLinks(c.plan, shared);
   addRecordedDecisions(c.module(), c.plan);
   CLEAVE_TRY(addPrediction(c));

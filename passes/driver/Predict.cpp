@@ -170,9 +170,10 @@ ProductKernels productKernels(mlir::ModuleOp module) {
   return found;
 }
 
-void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh,
-                         const ProductKernels &products) {
-  cost::CollectiveCost collectives(cluster, mesh);
+void predictInstructions(plan::Plan &plan, mlir::ModuleOp module, const cluster::Cluster &cluster) {
+  const ProductKernels products = productKernels(module);
+  const mesh::MeshAttr mesh = mesh::meshOf(module);
+  const cost::CollectiveCost collectives(cluster, mesh ? mesh::toMesh(mesh) : Mesh());
   for (plan::Program &program : *plan.mutable_programs()) {
     Predictor predictor(program, collectives, products);
     for (plan::Segment &segment : *program.mutable_segments())
@@ -185,9 +186,7 @@ Result<plan::Plan> predictedOutline(Compilation &c) {
   CLEAVE_TRY_ASSIGN(plan::Plan outline, artifact::exportOutline(c.module()));
   CLEAVE_TRY_ASSIGN(const cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
-  mesh::MeshAttr mesh = mesh::meshOf(c.module());
-  predictInstructions(outline, shared, mesh ? mesh::toMesh(mesh) : Mesh(),
-                      productKernels(c.module()));
+  predictInstructions(outline, c.module(), shared);
   return outline;
 }
 

@@ -23,16 +23,15 @@ struct ProductKernel {
   ElementType type; // of its factors
   std::optional<GroupedSizes> grouped;
 };
-// Those of a module, by symbol.
+// The product kernels of a module, by symbol.
 using ProductKernels = std::map<std::string, ProductKernel>;
 ProductKernels productKernels(mlir::ModuleOp module);
 
-// Sets Instruction::seconds in all programs. `cluster`: as the mesh's ranks see it
-// (cluster::forRanks).
-void predictInstructions(plan::Plan &plan, const cluster::Cluster &cluster, const Mesh &mesh,
-                         const ProductKernels &products);
+// Sets Instruction::seconds in all programs of the plan or outline of a module. `cluster`: as the
+// mesh's ranks see it (cluster::forRanks).
+void predictInstructions(plan::Plan &plan, mlir::ModuleOp module, const cluster::Cluster &cluster);
 
-// The programs of a compilation after the phase `program`, with the seconds of their instructions.
+// The outline of a compilation after the phase `program`, with the seconds of its instructions.
 Result<plan::Plan> predictedOutline(Compilation &c);
 
 // How often a step runs each segment of a program.

@@ -317,8 +317,8 @@ static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::C
 }
 
 // The seconds for which the first stage waits while the first micro-batch is on later stages and
-// the last one comes back, if these take `kLeastShare` of the seconds of the first one. Stages are
-// cut by their FLOPs, and what else they do differs. 0 for schedules that fill these seconds.
+// the last one comes back, if these take `kLeastShare` of the seconds of the first one: stages are
+// cut before they are planned, and differ. 0 for schedules that fill these seconds.
 static double waitingSeconds(const CompileOptions &options, double first) {
   constexpr double kLeastShare = 0.75;
   const std::string schedule = scheduleOf(options);

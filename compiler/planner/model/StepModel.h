@@ -104,8 +104,8 @@ struct Op {
   bool isDirect = false;          // a convolution in a generated kernel (dialects/graph/Direct.h)
   bool isAttention = false;       // or its gradient, in one kernel
   cost::LibraryAttention library; // of such an op in a library of GPUs
-  // Of a grouped product, whose first factors are its rows, inputs, outputs and groups; else
-  // without groups.
+  // Sizes of a grouped product, whose first factors are its rows, inputs, outputs and groups. Other
+  // ops have no groups.
   GroupedSizes grouped = {};
   // The factors of the queries and keys of a causal attention, which computes half of their pairs.
   std::optional<std::pair<int, int>> triangle;

@@ -30,6 +30,14 @@ static bool isOfParameters(const StepModel &model, int op) {
          std::all_of(model.ops[op].operands.begin(), model.ops[op].operands.end(), isParameter);
 }
 
+static void makeAgainFromParameters(const StepModel &model, ForcedFates &forced) {
+  for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
+    if (isOfParameters(model, i)) {
+      forced.again[i] = true;
+      forced.kept.erase(i);
+    }
+}
+
 // `the pin offload:states`, `the pin on the space of blocks.*`
 static std::string textOf(const SpacePin &pin) {
   switch (pin.of) {
@@ -95,11 +103,8 @@ static Status forceSpaces(const StepModel &model, const Pins &pins, const OtherS
 Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins,
                                 const OtherSpaces &spaces) {
   ForcedFates forced = fatesOfRecipe(model, pins.recompute());
-  for (int i = 0; pins.recipe().gathersAgain() && i < static_cast<int>(model.ops.size()); ++i)
-    if (isOfParameters(model, i)) {
-      forced.again[i] = true;
-      forced.kept.erase(i);
-    }
+  if (pins.recipe().gathersAgain())
+    makeAgainFromParameters(model, forced);
   for (const FatePin &pin : pins.fateRules()) {
     bool matches = false, isPossible = false;
     for (size_t i = 0; i < model.ops.size(); ++i) {

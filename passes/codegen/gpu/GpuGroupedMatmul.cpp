@@ -29,7 +29,7 @@ program::ViewAttr viewOf(program::KernelOp kernel, Value operand) {
 // The rows of a kernel in its groups.
 class GroupRows {
 public:
-  // Checks all ends; the kernel's launch is set. `groups` are those of the kernel.
+  // Checks all ends. The launch of the kernel is set before. `groups`: how many the kernel has.
   template <typename Op>
   GroupRows(GpuKernel &k, program::KernelOp kernel, Op op, int64_t groups)
       : k_(k), b_(k.builder()), ends_(viewOf(kernel, op.getEnds())),
@@ -40,7 +40,7 @@ public:
         isWrong_(checkEnds(static_cast<int64_t>(op.getWholeRows().value_or(rows_)))) {}
 
   int64_t rows() const { return rows_; }
-  // What sums begin with: 0, or NaN if the ends are wrong.
+  // The initial value of sums: 0, or NaN if the ends are wrong.
   Value start() {
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     Type f32 = b_.getF32Type();

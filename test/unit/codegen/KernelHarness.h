@@ -23,7 +23,7 @@ struct KernelCase {
   double tolerance = 2e-6;
   // Range of random floats; integers are drawn from [low, high) as well.
   double low = -2, high = 2;
-  // Operands, and behind them results, that lie in memory with their last two dims exchanged.
+  // Tensors whose last two dims are exchanged in memory: numbers of operands, then of results.
   std::vector<int> transposed = {};
   // Operands that are not random, and their elements.
   std::map<int, std::vector<double>> given = {};

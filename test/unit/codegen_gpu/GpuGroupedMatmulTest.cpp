@@ -24,8 +24,7 @@ TEST_CASE("a rank has some of the rows and some of the groups") {
                    .type = "bf16",
                    .groups = 2};
   for (double firstRow : {0.0, 40.0, 100.0})
-    for (double firstGroup :
-         {0.0, 1.0, 3.0, 4.0}) { // of the last, one group is behind the last end
+    for (double firstGroup : {0.0, 1.0, 3.0, 4.0}) { // from 4 on, one of the two groups has no end
       form.firstRow = firstRow, form.firstGroup = firstGroup;
       checkGrouped(form);
     }

@@ -25,7 +25,7 @@ KernelCase caseOf(const GroupedForm &f, bool isGradient) {
   if (isPart)
     made.given.insert({{3, {f.firstRow}}, {4, {f.firstGroup}}});
   for (int &number : made.transposed)
-    if (number == 3) // the result, behind all operands
+    if (number == 3) // the result follows the operands
       number = isPart ? 5 : 3;
   return made;
 }

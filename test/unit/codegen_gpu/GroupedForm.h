@@ -12,7 +12,7 @@ namespace cleave::test {
 struct GroupedForm {
   int rows, inputs, outputs;
   std::vector<double> ends;
-  std::string type = "f32", result = ""; // element types; the result's is that of the others
+  std::string type = "f32", result = ""; // element types; an empty `result` means `type`
   int groups = 0;                        // of the kernel, if these are only some of all
   double firstRow = 0, firstGroup = 0;   // of the kernel, which is then one rank's
   std::vector<int> transposed = {};      // x, weights or gradient, ends, result last

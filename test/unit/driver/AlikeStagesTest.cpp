@@ -20,11 +20,6 @@ CompileOptions zooStages(const ModelFile &file, const ModelCase &model, int64_t 
   return options;
 }
 
-void checkOk(const Status &status) {
-  INFO((status ? "" : status.message()));
-  REQUIRE(status.isOk());
-}
-
 bool hasArgument(mlir::ModuleOp module, const std::string &name) {
   return graph::argNamed(graph::stepOf(module), name).has_value();
 }
@@ -37,8 +32,8 @@ TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
   model.symbols["seq"] = 256; // stages of two layers, since messages take less than products
   const ModelFile file(model);
   Compilation c(zooStages(file, model, 8, 16));
-  checkOk(compileTo(c, "primitive"));
-  checkOk(loadCluster(c));
+  check(compileTo(c, "primitive"));
+  check(loadCluster(c));
   mlir::ModuleOp one, other;
   for (size_t i = 1; !one && i + 1 < c.units.size(); ++i)
     if (areAlike(*c.units[i].module, *c.units[i + 1].module)) {
@@ -54,12 +49,12 @@ TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
   planner::PlannerOptions options = *plannerOptions(asked, *c.cluster);
   options.mesh = *Mesh::parse("x=2");
   Result<Decided> first = decideStep(one, *c.cluster, options);
-  checkOk(first.status());
+  check(first.status());
   Result<Decided> searched = decideStep(other, *c.cluster, options);
-  checkOk(searched.status());
+  check(searched.status());
   auto compare = [&](const Decided &like) {
     Result<std::optional<Decided>> alike = decideAlike(other, like, *c.cluster, options);
-    checkOk(alike.status());
+    check(alike.status());
     REQUIRE(*alike);
     const planner::Plan &plan = (*alike)->plan;
     CHECK(plan.seconds == Approx(searched->plan.seconds));
@@ -73,16 +68,16 @@ TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
     planner::PlannerOptions less = options;
     less.budget = planner::Budget(first->plan.arenaBytes * 9 / 10);
     Result<Decided> again = decideStep(one, *c.cluster, less);
-    checkOk(again.status());
+    check(again.status());
     REQUIRE(!again->plan.repetitions.empty());
     compare(*again);
   }
   SECTION("repetitions are taken over where it does not") {
     options.budget = planner::Budget(first->plan.arenaBytes * 9 / 10);
     Result<Decided> again = decideStep(one, *c.cluster, options);
-    checkOk(again.status());
+    check(again.status());
     Result<std::optional<Decided>> alike = decideAlike(other, *again, *c.cluster, options);
-    checkOk(alike.status());
+    check(alike.status());
     if (*alike) {
       CHECK((*alike)->plan.repetitions.size() == again->plan.repetitions.size());
       CHECK((*alike)->plan.arenaBytes <= options.budget.bytes());
@@ -103,6 +98,6 @@ TEST_CASE("stages that share a tensor store it in one layout") {
   const ModelFile file(model);
   for (int64_t stages : {2, 4}) {
     Compilation c(zooStages(file, model, stages, 16));
-    checkOk(compileTo(c, "program")); // which has one tensor for both
+    check(compileTo(c, "program")); // which has one tensor for both
   }
 }

@@ -1,4 +1,5 @@
-// The model of a pipeline is cut by the seconds of its ops, and again by those of its plan.
+// Pipelines are cut such that their chunks take equally long, and cut again once a plan shows how
+// long they take.
 #include "passes/driver/CutStages.h"
 
 #include "passes/driver/Predict.h"

@@ -66,7 +66,7 @@ struct Step {
     schedule::setWaits(*placed);
     auto plan = artifact::exportOutline(*placed);
     REQUIRE(plan.isOk());
-    driver::predictInstructions(*plan, cluster, c.decided.mesh, driver::productKernels(c.module()));
+    driver::predictInstructions(*plan, *placed, cluster);
     return driver::secondsOfStep(*plan)->step;
   }
 };

@@ -25,8 +25,7 @@ double secondsOfProgram(driver::Compilation &c) {
   auto plan = artifact::exportOutline(c.module());
   INFO((plan ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
-  driver::predictInstructions(*plan, *cluster::forRanks(*c.cluster, c.options.ranks),
-                              c.decided.mesh, driver::productKernels(c.module()));
+  driver::predictInstructions(*plan, c.module(), *cluster::forRanks(*c.cluster, c.options.ranks));
   return driver::secondsOfStep(*plan)->step;
 }
 
@@ -105,7 +104,7 @@ TEST_CASE("grouped products of GPUs have the price and the FLOPs of the routed r
   REQUIRE(plan.isOk());
   const cluster::Cluster cluster = *cluster::forRanks(*c.cluster, 1);
   const driver::ProductKernels products = driver::productKernels(c.module());
-  driver::predictInstructions(*plan, cluster, c.decided.mesh, products);
+  driver::predictInstructions(*plan, c.module(), cluster);
   int grouped = 0;
   for (const plan::Instruction &each : plan->programs(0).segments(0).instructions()) {
     if (!each.has_launch())

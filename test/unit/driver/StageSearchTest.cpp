@@ -66,9 +66,7 @@ TEST_CASE("the first rank of each stage takes as long as all ranks") {
   options.stages = 2;
   Compilation c(options);
   check(compileTo(c, "program"));
-  plan::Plan outline = *artifact::exportOutline(c.module());
-  predictInstructions(outline, *cluster::forRanks(*c.cluster, 8),
-                      mesh::toMesh(mesh::meshOf(c.module())), productKernels(c.module()));
+  const plan::Plan outline = *predictedOutline(c);
   const auto timeline = schedule::timelineOf(outline, schedule::TimelineForm::Full).timeline;
   CHECK(*makespanOf(c) == Approx(schedule::simulate(timeline)->seconds).epsilon(1e-12));
 }
