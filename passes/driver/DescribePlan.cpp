@@ -33,24 +33,40 @@ static void setPlace(plan::Decision &decision, const planner::Places &places, in
     decision.set_place(places.of(op));
 }
 
-static void addLayouts(const planner::Plan &decided, const planner::Places &places,
-                       plan::Plan &out) {
+static plan::Gathering gatheringOf(const planner::ArgumentDecision &argument) {
+  if (argument.compute == argument.storage)
+    return plan::NOT_GATHERED;
+  return argument.staysGathered ? plan::GATHERED_ONCE : plan::GATHERED_AGAIN;
+}
+
+static void addLayouts(const planner::Plan &decided, const planner::StepModel &model,
+                       const planner::Places &places, plan::Plan &out) {
+  llvm::StringMap<plan::Gathering> gathering;
+  for (auto [argument, layout] : llvm::zip(model.arguments, decided.arguments))
+    gathering[argument.name] = gatheringOf(layout);
   for (const planner::Reason &reason : decided.reasons) {
     plan::Decision &decision =
         addDecision(out, reason.name, reason.kind, reason.choice, planner::comparisonText(reason));
     decision.set_seconds(reason.seconds);
     setPlace(decision, places, reason.op);
+    if (reason.kind == "parameter")
+      decision.set_gathering(gathering.lookup(reason.name));
     if (!reason.alternative.empty())
       addAlternative(decision, reason.alternative, reason.alternativeSeconds);
   }
 }
 
-static void addFates(const planner::Plan &decided, const planner::Places &places, plan::Plan &out) {
+static void addFates(const planner::Plan &decided, const planner::StepModel &model,
+                     const planner::Places &places, plan::Plan &out) {
+  auto isOfParameters = [&](int op) {
+    return op >= 0 && readsParametersOnly(model, model.ops[op]);
+  };
   for (const planner::Repetition &again : decided.repetitions) {
     plan::Decision &decision = addDecision(out, again.name, "recompute", planner::choiceText(again),
                                            planner::reasonText(again, decided));
     decision.set_seconds(again.seconds);
     decision.set_bytes(static_cast<uint64_t>(again.bytes));
+    decision.set_is_of_parameters(isOfParameters(again.op));
     setPlace(decision, places, again.op);
     addAlternative(decision, "kept", -again.seconds);
   }
@@ -58,6 +74,7 @@ static void addFates(const planner::Plan &decided, const planner::Places &places
     plan::Decision &decision = addDecision(out, value.name, "kept", planner::choiceText(value),
                                            planner::reasonText(value, decided));
     decision.set_bytes(static_cast<uint64_t>(value.bytes));
+    decision.set_is_of_parameters(isOfParameters(value.op));
     setPlace(decision, places, value.op);
     if (value.mayRunAgain)
       addAlternative(decision, "computed again", value.againSeconds);
@@ -138,8 +155,8 @@ Status describePlan(const Compilation &c, const planner::StepModel &model, plan:
   predicted.set_is_memory_binding(decided.isBinding);
   predicted.set_is_calibrated(c.cluster->isCalibrated());
   const planner::Places places(model);
-  addLayouts(decided, places, out);
-  addFates(decided, places, out);
+  addLayouts(decided, model, places, out);
+  addFates(decided, model, places, out);
   addVariants(c.variants, out);
   addMeshes(decided, out);
   addAxes(c, model, out);

@@ -111,6 +111,8 @@ DictionaryAttr toAttribute(const plan::Decision &decision, MLIRContext *context)
       .add("seconds", decision.seconds())
       .add("bytes", decision.bytes())
       .add("place", decision.place())
+      .add("of_parameters", uint64_t(decision.is_of_parameters()))
+      .add("gathering", uint64_t(decision.gathering()))
       .add("alternatives", alternatives)
       .get();
 }
@@ -123,6 +125,8 @@ void read(DictionaryAttr entries, plan::Decision &decision) {
   decision.set_seconds(numberIn(entries, "seconds"));
   decision.set_bytes(countIn(entries, "bytes"));
   decision.set_place(textIn(entries, "place"));
+  decision.set_is_of_parameters(countIn(entries, "of_parameters") > 0);
+  decision.set_gathering(static_cast<plan::Gathering>(countIn(entries, "gathering")));
   for (DictionaryAttr other : listIn(entries, "alternatives")) {
     plan::Alternative &alternative = *decision.add_alternatives();
     alternative.set_choice(textIn(other, "choice"));

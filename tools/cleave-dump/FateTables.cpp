@@ -82,16 +82,12 @@ std::string fateTable(const plan::Plan &plan, const std::string &kind) {
   return table.isEmpty() ? "" : tableText(table);
 }
 
-bool isParameterCopy(const plan::Decision &decision) {
-  return decision.place().starts_with("copy of ");
-}
-
 std::string recomputationText(const plan::Plan &plan) {
   std::vector<Row> rows = rowsOf(plan, "recompute");
   size_t copies = 0;
   std::erase_if(rows, [&](const Row &row) {
-    copies += isParameterCopy(*row.first) ? row.names.size() : 0;
-    return isParameterCopy(*row.first);
+    copies += row.first->is_of_parameters() ? row.names.size() : 0;
+    return row.first->is_of_parameters();
   });
   const std::string ofCopies = copies == 0 ? ""
                                : copies == 1

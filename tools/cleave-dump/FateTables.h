@@ -13,10 +13,6 @@ namespace cleave::dump {
 // first. Empty without such decisions.
 std::string fateTable(const plan::Plan &plan, const std::string &kind);
 
-// Whether a decision of such a kind is on the copy of a parameter in another type, which is no
-// activation.
-bool isParameterCopy(const plan::Decision &decision);
-
 // `activation checkpointing of 271 values: 34.1 GiB not kept, 55.0 ms more; most of it input of
 // h.{0-78}.down.weight (79 of 80); copies of 560 parameters are made again`; empty if nothing is
 // recomputed.

@@ -1,6 +1,5 @@
 // --torchtitan: the plan as a configuration of torchtitan 0.2 in TOML. A decision that the file
 // cannot express is a comment in it, `# not expressible: …`.
-#include "tools/cleave-dump/FateTables.h"
 #include "tools/cleave-dump/PlanText.h"
 #include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Torchtitan.h"
@@ -147,8 +146,8 @@ private:
   void writeGathering() {
     size_t once = 0, again = 0;
     for (const plan::Decision &decision : plan_.decisions())
-      if (decision.kind() == "parameter" && decision.choice().find("gathered") != std::string::npos)
-        ++(decision.choice().ends_with(" for use") ? again : once);
+      if (decision.gathering() != plan::NOT_GATHERED)
+        ++(decision.gathering() == plan::GATHERED_AGAIN ? again : once);
     if (once + again == 0)
       return;
     set("fsdp_reshard_after_forward", quoted(once == 0    ? "always"
@@ -181,7 +180,7 @@ private:
     uint64_t again = 0, kept = 0;
     size_t count = 0;
     for (const plan::Decision &decision : plan_.decisions())
-      if (isParameterCopy(decision))
+      if (decision.is_of_parameters())
         continue; // fsdp_reshard_after_forward
       else if (decision.kind() == "recompute")
         again += decision.bytes(), ++count;

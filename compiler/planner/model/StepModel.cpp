@@ -28,6 +28,13 @@ int64_t inFlightOf(const StepModel &model, const Op &op) {
   return chunk < model.inFlight.size() ? model.inFlight[chunk] : 1;
 }
 
+bool readsParametersOnly(const StepModel &model, const Op &op) {
+  return std::all_of(op.operands.begin(), op.operands.end(), [&](int value) {
+    const int argument = model.values[value].argument;
+    return argument >= 0 && model.arguments[argument].role == Role::Parameter;
+  });
+}
+
 namespace {
 
 // Which arguments depend on the results of an op: none, one parameter with its state (the index of

@@ -178,6 +178,9 @@ int64_t inFlightOf(const StepModel &model, const Op &op);
 // The name of a value: that of the op that makes it, or of the argument that it is.
 const std::string &nameOf(const StepModel &model, int value);
 
+// Whether all operands of the op are parameters, as of a cast of a weight.
+bool readsParametersOnly(const StepModel &model, const Op &op);
+
 // Sets Op::part of every op. Forward: the loss or an output depends on it. Update: it reads a
 // parameter, its state or the result of another update op, and only that parameter and its state
 // depend on it. Backward: all other ops, and all that repeat others.

@@ -19,20 +19,10 @@ static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
   return forced;
 }
 
-// Whether an op of the forward part that may run again reads parameters only, such as a cast to a
-// low type.
-static bool isOfParameters(const StepModel &model, int op) {
-  auto isParameter = [&](int value) {
-    const int argument = model.values[value].argument;
-    return argument >= 0 && model.arguments[argument].role == Role::Parameter;
-  };
-  return model.ops[op].part == Part::Forward && isRecomputable(model, op) &&
-         std::all_of(model.ops[op].operands.begin(), model.ops[op].operands.end(), isParameter);
-}
-
 static void makeAgainFromParameters(const StepModel &model, ForcedFates &forced) {
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
-    if (isOfParameters(model, i)) {
+    if (const Op &op = model.ops[i];
+        op.part == Part::Forward && readsParametersOnly(model, op) && isRecomputable(model, i)) {
       forced.again[i] = true;
       forced.kept.erase(i);
     }

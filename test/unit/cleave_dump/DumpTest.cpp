@@ -166,7 +166,7 @@ TEST_CASE("recomputation is told per group of alike values: how many of how many
           Contains("h.{0-2}.down.weight (3 of 4)\n"));
   plan::Decision &copy = *plan.add_decisions(); // of a parameter: no activation
   copy.set_kind("recompute"), copy.set_name("cast, again"), copy.set_bytes(1 << 20);
-  copy.set_place("copy of h.0.down.weight, again");
+  copy.set_place("copy of h.0.down.weight, again"), copy.set_is_of_parameters(true);
   CHECK_THAT(squeezed(dump::brief(plan, "p")),
              Contains("activation checkpointing of 4 values: 3.00 MiB not kept") &&
                  Contains("(3 of 4); a copy of a parameter is made again\n"));

@@ -109,7 +109,7 @@ TEST_CASE("the share of bytes that are computed again is the mode of activation 
       decision.set_kind(kind), decision.set_bytes(uint64_t(bytes));
     }
     plan::Decision &copy = *plan.add_decisions(); // of a parameter: no activation
-    copy.set_kind("recompute"), copy.set_bytes(1000), copy.set_place("copy of w, again");
+    copy.set_kind("recompute"), copy.set_bytes(1000), copy.set_is_of_parameters(true);
     CHECK_THAT(textOf(plan), Contains(concat("mode = \"", mode, "\"\n")));
   }
 }

@@ -20,9 +20,9 @@ struct Decided : Compilation {
     cluster = *cluster::findCluster("h100-node");
   }
 
-  plan::Plan described() {
+  plan::Plan described(const planner::StepModel &model = {}) {
     plan::Plan plan;
-    REQUIRE(describePlan(*this, planner::StepModel(), plan));
+    REQUIRE(describePlan(*this, model, plan));
     return plan;
   }
 };
@@ -79,6 +79,40 @@ TEST_CASE("of an op that runs again and of a value that is kept the other way is
   CHECK(plan.decisions(1).kind() == "kept");
   CHECK(plan.decisions(1).alternatives(0).seconds() == 2e-3);
   CHECK(plan.decisions(2).alternatives().empty());
+}
+
+TEST_CASE("the cast of a parameter is marked, and so is how the parameter is gathered") {
+  // All values are scalars; `cast` reads the parameter, `fc` reads the input and the cast.
+  planner::StepModel model;
+  model.arguments = {{.name = "w", .role = Role::Parameter, .value = 0},
+                     {.name = "x", .role = Role::Input, .value = 1}};
+  model.values.resize(4);
+  model.values[0].argument = 0, model.values[1].argument = 1;
+  auto add = [&](const char *name, std::vector<int> operands, int result) {
+    planner::Op &op = model.ops.emplace_back();
+    op.name = name, op.operands = operands, op.results = {result};
+    op.rule.operands.resize(operands.size()), op.rule.results.resize(1);
+  };
+  add("cast", {0}, 2), add("fc", {1, 2}, 3);
+  Decided c;
+  c.decided.repetitions = {{.name = "cast, again", .op = 0}, {.name = "fc, again", .op = 1}};
+  c.decided.kept = {{.name = "cast", .op = 0}, {.name = "fc", .op = 1}};
+  c.decided.mesh = *Mesh::parse("dp=2");
+  c.decided.arguments.resize(2);
+  c.decided.reasons = {{"w", "parameter", "lives whole"}};
+  auto gathering = [&] { return c.described(model).decisions(0).gathering(); };
+  CHECK(gathering() == plan::NOT_GATHERED);
+  c.decided.arguments[0].storage.dims = {{0}};
+  c.decided.arguments[0].staysGathered = true;
+  CHECK(gathering() == plan::GATHERED_ONCE);
+  c.decided.arguments[0].staysGathered = false;
+  CHECK(gathering() == plan::GATHERED_AGAIN);
+  const plan::Plan plan = c.described(model);
+  std::vector<std::string> ofParameters;
+  for (const plan::Decision &decision : plan.decisions())
+    if (decision.is_of_parameters())
+      ofParameters.push_back(decision.kind() + " " + decision.name());
+  CHECK(ofParameters == std::vector<std::string>{"recompute cast, again", "kept cast"});
 }
 
 TEST_CASE("products in f32 on a device that is faster in bf16 are a hint") {

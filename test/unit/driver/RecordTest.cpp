@@ -32,7 +32,8 @@ plan::Plan decided() {
   plan::Decision &layout = *plan.add_decisions();
   layout.set_name("fc"), layout.set_kind("graph.dot_general"), layout.set_choice("split");
   layout.set_reason("the only choice"), layout.set_seconds(1e-3), layout.set_bytes(64);
-  layout.set_place("fc.weight");
+  layout.set_place("fc.weight"), layout.set_is_of_parameters(true);
+  layout.set_gathering(plan::GATHERED_AGAIN);
   layout.add_alternatives()->set_choice("whole");
   layout.mutable_alternatives(0)->set_seconds(-1e-3);
   plan.add_decisions()->set_name("dp=2");
