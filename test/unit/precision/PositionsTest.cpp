@@ -27,8 +27,6 @@ namespace {
 
 using Sizes = std::map<std::string, int64_t>;
 
-// The largest difference that a sine or cosine may have.
-constexpr double kTolerance = 1e-3;
 // Elements of the largest value that is computed: larger ones are masks of all pairs of positions.
 constexpr int64_t kMaxElements = int64_t(1) << 23;
 
@@ -183,7 +181,7 @@ TEST_CASE("every architecture keeps its positions in bf16 and f16 at its full co
       INFO(dtype);
       Found found = compared(step, "", dtype);
       CHECK(found.sines == (isRotary(entry) ? 2 : 0));
-      CHECK(found.error <= kTolerance);
+      CHECK(found.error == 0);
       CHECK(found.areIndicesEqual);
       if (entry.name.starts_with("t5"))
         CHECK(found.indices > 0);
