@@ -199,8 +199,14 @@ public:
     return places;
   }
 
-  // The op behind a place.
-  int opAt(int place) const { return ops_[place]; }
+  // The ops behind places.
+  std::vector<int> opsBehind(const std::vector<int> &places) const {
+    std::vector<int> ops;
+    for (int place : places)
+      if (place < static_cast<int>(ops_.size()))
+        ops.push_back(ops_[place]);
+    return ops;
+  }
 
   Fates fatesOf(const std::vector<int> &places) const {
     Fates fates = keepAll(model_);
@@ -241,7 +247,7 @@ private:
     crossing_.assign(count + 1, 0);
     for (size_t k = 0; k < count; ++k) {
       saved_[k + 1] = saved_[k] + reads_.bytes[ops_[k]];
-      const int64_t bytes = keptBytes(ops_[k]);
+      const int64_t bytes = keptBytes(ops_[k]) * inFlightOf(model_, model_.ops[ops_[k]]);
       for (int place = static_cast<int>(k) + 1; place <= last_[k]; ++place)
         crossing_[place] += bytes;
     }
@@ -263,6 +269,9 @@ private:
         }
       }
     std::vector<int> places;
+    // Other micro-batches run between the last op and the backward part.
+    if (count > 0 && inFlightOf(model_, model_.ops[ops_.back()]) > 1)
+      places.push_back(count);
     for (int k = before[count]; k > 0; k = before[k])
       places.push_back(k);
     return {least[count], std::vector<int>(places.rbegin(), places.rend())};
@@ -270,10 +279,11 @@ private:
 
   const StepModel &model_;
   ForwardReads reads_;
-  std::vector<int> ops_;          // by position
-  std::vector<int> last_;         // per position that of the last reader in the forward part, or -1
-  std::vector<int64_t> saved_;    // per place the bytes that the backward part reads of all before
-  std::vector<int64_t> crossing_; // per place the bytes that are made before and read behind it
+  std::vector<int> ops_;       // by position
+  std::vector<int> last_;      // per position that of the last reader in the forward part, or -1
+  std::vector<int64_t> saved_; // per place the bytes that the backward part reads of all before
+  // Per place the bytes that are made before and read behind it, of all micro-batches in flight.
+  std::vector<int64_t> crossing_;
 };
 
 } // namespace
@@ -285,10 +295,7 @@ Fates fullRecompute(const StepModel &model) {
 
 std::vector<int> segmentsOf(const StepModel &model, double keptShare) {
   const Places places(model);
-  std::vector<int> segments;
-  for (int place : places.choose(keptShare))
-    segments.push_back(places.opAt(place));
-  return segments;
+  return places.opsBehind(places.choose(keptShare));
 }
 
 Fates selectiveRecompute(const StepModel &model) {

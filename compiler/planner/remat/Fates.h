@@ -81,9 +81,9 @@ inline constexpr int64_t kLeastAwayBytes = 4096;
 void normalise(const StepModel &model, Fates &fates);
 
 // Keeps what crosses some places of the forward part, and computes all between them again. The
-// places are such that the bytes that are kept and the bytes between two places, whichever are
-// most, have the least sum: the boundaries of blocks, where few values cross. What is made behind
-// the last place is read at once and kept.
+// places are such that the bytes that are kept, of all micro-batches in flight, and the bytes
+// between two places, whichever are most, have the least sum: the boundaries of blocks, where few
+// values cross. What is made behind the last place is kept if the backward part follows at once.
 Fates fullRecompute(const StepModel &model);
 
 // The ops behind such places, in program order: each begins a segment. Only this share of the bytes

@@ -60,6 +60,29 @@ TEST_CASE("full recomputation keeps a few block boundaries") {
   CHECK(repetitions(fates) > 0);
 }
 
+TEST_CASE("with more micro-batches in flight full recomputation keeps less, and nothing behind the "
+          "last place") {
+  StepModel model = deepModel();
+  const Fates alone = fullRecompute(model);
+  model.inFlight = {8};
+  const Fates many = fullRecompute(model);
+  CHECK(keptBytes(model, many) < keptBytes(model, alone));
+  for (size_t i = 0; i < model.ops.size(); ++i)
+    if (model.ops[i].kind == "graph.exp" && isRecomputable(model, static_cast<int>(i)))
+      CHECK(many.again[i]);
+  CHECK(repetitions(many) > repetitions(alone));
+  CHECK(isClosed(model, many));
+}
+
+TEST_CASE("segments begin at ops, whatever is in flight") {
+  StepModel model = deepModel();
+  for (int64_t inFlight : {1, 8}) {
+    model.inFlight = {inFlight};
+    for (int op : segmentsOf(model, 1))
+      CHECK(model.ops.at(static_cast<size_t>(op)).part == Part::Forward);
+  }
+}
+
 TEST_CASE("selective recomputation repeats no product and keeps no more values") {
   StepModel model = deepModel();
   Fates fates = selectiveRecompute(model);
