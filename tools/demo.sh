@@ -16,8 +16,7 @@ tools/build.sh cleave-compile cleave-dump cleave-run
 rm -rf "$out"
 mkdir -p "$out"
 
-# The training text: this project's own documents, as bytes. Without a warm-up, some batches of some texts have gradients that amplify
-# rounding ten thousandfold.
+# The training text: this project's own documents, as bytes.
 find . -name build -prune -o -type f -name '*.md' -print0 | sort -z | xargs -0 cat >"$out/text.bin"
 
 compile() { # PLAN OPTION…
@@ -25,7 +24,9 @@ compile() { # PLAN OPTION…
   shift
   "$bin/cleave-compile" docs/examples/gpt/gpt.onnx --cluster local-cpu -o "$plan" "$@"
 }
-train() { # RANKS OPTION…: compiles for and trains on this number of ranks
+# RANKS OPTION…: compiles for and trains on this number of ranks. With the full learning rate from the first step, the gradients of some
+# batches amplify rounding differences ten thousandfold, and the comparison with one rank would depend on the text.
+train() {
   local name=$out/gpt-$1 ranks=$1
   shift
   compile "$name.plan" --train --loss softmax-cross-entropy:logits,labels --optimizer adamw:lr=2e-3 --clip-norm 1 --set batch=16 \

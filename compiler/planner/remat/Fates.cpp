@@ -282,7 +282,7 @@ private:
   std::vector<int> ops_;       // by position
   std::vector<int> last_;      // per position that of the last reader in the forward part, or -1
   std::vector<int64_t> saved_; // per place the bytes that the backward part reads of all before
-  // Per place the bytes that are made before and read behind it, of all micro-batches in flight.
+  // Per place the bytes that are made before and read after it, of all micro-batches in flight.
   std::vector<int64_t> crossing_;
 };
 
