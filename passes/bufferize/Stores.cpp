@@ -94,6 +94,7 @@ private:
   void readOrders(Operation *op, planner::Op &plain) {
     plain.product.reset();
     plain.copiesBehindProducer = false;
+    plain.copyOrder.reset();
     std::vector<cost::MemoryOrder> orders;
     for (const cost::Strided &tensor : lowering_.stridedOf(op))
       if (std::optional<cost::MemoryOrder> order = cost::memoryOrder(tensor))
@@ -106,6 +107,7 @@ private:
     } else if (isa<graph::ReshapeOp>(op) && orders.size() == 1) {
       plain.copiesBehindProducer =
           lowering_.stridedOf(op)[0].shape == graph::staticShapeOf(op->getResult(0));
+      plain.copyOrder = orders[0];
     }
   }
 

@@ -118,6 +118,10 @@ struct Op {
   // in which the result is wanted. They depend on that producer: if a layout change comes between
   // its kernel and the readers of the result, these read the block as it is.
   bool copiesBehindProducer = false;
+  // Of a reshape that copies: the order in memory in which its result is wanted, if it
+  // `copiesBehindProducer`, else that of its operand. Blocks whose dims have one element may need
+  // no copy.
+  std::optional<cost::MemoryOrder> copyOrder = std::nullopt;
   bool isAgain = false; // repeats an op of the forward part for the backward part (Fates.h)
 
   // How often per step its results are complete: a sum over the micro-batches is once.

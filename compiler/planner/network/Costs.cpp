@@ -40,7 +40,22 @@ double Costs::copyBehind(const OpChoice &made, const Op &op, const OpChoice &cho
   return isAsWritten ? allMoves(op, choice) : 0;
 }
 
+bool Costs::isView(const Op &reshape, const OpChoice &choice) const {
+  const Value &from = model_.values[reshape.operands[0]], &to = model_.values[reshape.results[0]];
+  const std::vector<int64_t> result = localShape(to.shape, choice.natural[0], mesh_);
+  if (!reshape.copiesBehindProducer)
+    return cost::reshapedStrides(
+               cost::inOrder(localShape(from.shape, choice.operands[0], mesh_), *reshape.copyOrder),
+               result)
+        .has_value();
+  cost::MemoryOrder longOnes = *reshape.copyOrder; // the dims of more than one element
+  std::erase_if(longOnes, [&](int d) { return result[static_cast<size_t>(d)] == 1; });
+  return std::is_sorted(longOnes.begin(), longOnes.end());
+}
+
 double Costs::allMoves(const Op &op, const OpChoice &choice) const {
+  if (op.copyOrder && isView(op, choice))
+    return 0;
   double seconds = 0;
   for (const Move &move : op.moves)
     seconds += static_cast<double>(move.times) * moving(op, move, choice);

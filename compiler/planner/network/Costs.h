@@ -72,6 +72,8 @@ private:
   double masking(const Op &op, const OpChoice &choice) const;
   double moving(const Op &op, const Move &move, const OpChoice &choice) const;
   double allMoves(const Op &op, const OpChoice &choice) const;
+  // Whether a reshape that copies whole tensors copies nothing of the blocks of this choice.
+  bool isView(const Op &reshape, const OpChoice &choice) const;
   // Of the copies of a product.
   double copying(const Op &op, const OpChoice &choice) const;
   int kindOf(int value);

@@ -144,6 +144,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   key.add(op.moves);
   key.add(op.product);
   key.add(op.copiesBehindProducer);
+  key.add(op.copyOrder);
   for (int value : op.operands)
     key.add(model_.values[value]);
   for (int value : op.results) {

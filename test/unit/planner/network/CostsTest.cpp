@@ -128,3 +128,50 @@ TEST_CASE(
     }
   CHECK(shared == 2);
 }
+
+// A step of one reshape, which copies whole tensors in an order that is not known.
+static StepModel reshapeModel(const std::string &from, const std::string &to) {
+  StepModel model =
+      modelOf("func.func @step(%x: tensor<" + from +
+              R"(xf32> {graph.role = "input", graph.name = "x"}) -> (tensor<)" + to +
+              R"(xf32> {graph.role = "output", graph.name = "y"}) {
+  %y = graph.reshape %x : tensor<)" +
+              from + "xf32> -> tensor<" + to + "xf32>\n  return %y : tensor<" + to + "xf32>\n}");
+  model.ops[0].hasKernel = false;
+  model.ops[0].moves = {Move{.operand = 0}};
+  return model;
+}
+
+// Dims: samples, positions, heads, features of a head.
+TEST_CASE("a reshape that joins heads copies a block with several heads that lie apart") {
+  StepModel model = reshapeModel("2x4x4x2", "2x4x8");
+  Op &join = model.ops[0];
+  const OpChoice whole = choiceWith(model, join, Sharding::replicated(3)),
+                 byHeads = choiceWith(model, join, {{{}, {}, {0}}, {}, {}});
+  const Costs costs(model, h100Node(), kMesh);
+  auto copies = [&](const OpChoice &choice) { return costs.kernels(join, choice) > 0; };
+  CHECK(copies(whole));
+  CHECK(copies(byHeads));
+  join.copyOrder = cost::MemoryOrder{0, 2, 1, 3};
+  CHECK(copies(whole));
+  CHECK_FALSE(copies(byHeads)); // one head per rank
+  join.copyOrder = cost::MemoryOrder{1, 0, 2, 3};
+  CHECK_FALSE(copies(whole)); // heads lie together
+}
+
+TEST_CASE("a reshape whose result is wanted by heads copies a block with several heads") {
+  StepModel model = reshapeModel("2x4x8", "2x4x4x2");
+  Op &split = model.ops[0];
+  split.copiesBehindProducer = true;
+  split.copyOrder = cost::MemoryOrder{0, 2, 1, 3};
+  const Costs costs(model, h100Node(), kMesh);
+  auto copies = [&](const Sharding &layout) {
+    const OpChoice choice = choiceWith(model, split, layout);
+    OpChoice made;
+    made.natural = made.results = {choice.operands[0]};
+    return costs.copyBehind(made, split, choice) > 0;
+  };
+  CHECK(copies(Sharding::replicated(4)));
+  CHECK_FALSE(copies({{{}, {}, {0}, {}}, {}, {}})); // one head per rank
+  CHECK_FALSE(copies({{{}, {0}, {}, {}}, {}, {}})); // one position per rank
+}
