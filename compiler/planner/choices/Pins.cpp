@@ -390,43 +390,14 @@ static void preferSplitSamples(const StepModel &model, const Op &op,
     });
 }
 
-// The dim along which a weight is split, or -1 if the parameter is no weight: the rows of a lookup
-// table; else the larger dim of a product's weight, of equal ones the contracted dim.
-static int weightDim(const StepModel &model, const Value &value) {
-  int best = -1;
-  for (const Use &use : value.uses) {
-    const Op &op = model.ops[use.op];
-    if (op.part != Part::Forward || value.shape.size() < 2)
-      continue;
-    const FactorRule::Dims &dims = op.rule.operands[use.operand];
-    auto isSummed = [&](int d) {
-      return dims[d].size() == 1 && op.rule.factors[dims[d][0]].kind == FactorKind::Reduction;
-    };
-    for (int d = 0; d < static_cast<int>(dims.size()); ++d) {
-      if (!isSummed(d))
-        continue;
-      if (op.readsSparsely(use.operand))
-        return d;
-      best = d;
-      for (int other = 0; other < static_cast<int>(dims.size()); ++other)
-        if (value.shape[other] > value.shape[best])
-          best = other;
-    }
-  }
-  return best;
-}
-
 // Along the axis that splits weights: no samples are split; a product uses its block of the weight;
 // the gradient of a weight is computed on the block of the weight, not as a partial sum.
 static void preferSplitWeights(const StepModel &model, const Op &op,
-                               const std::vector<bool> &isBatch, int axis,
-                               std::vector<OpChoice> &choices) {
+                               const std::vector<bool> &isBatch, const std::vector<int> &weightDims,
+                               int axis, std::vector<OpChoice> &choices) {
   prefer(choices, [&](const OpChoice &choice) { return !splitsSamples(choice, isBatch, axis); });
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    const Value &value = model.values[op.operands[i]];
-    bool isParameter =
-        value.argument >= 0 && model.arguments[value.argument].role == Role::Parameter;
-    int dim = isParameter && op.part != Part::Update ? weightDim(model, value) : -1;
+    const int dim = op.part == Part::Update ? -1 : weightDims[op.operands[i]];
     if (dim >= 0)
       prefer(choices,
              [&](const OpChoice &choice) { return hasAxis(choice.operands[i].dims[dim], axis); });
@@ -464,7 +435,7 @@ void Pins::restrictOp(const StepModel &model, int index, const Mesh &mesh,
                        axis, choices);
   }
   if (axes.weights >= 0 && hasBatch)
-    preferSplitWeights(model, op, batch_.factors[index], axes.weights, choices);
+    preferSplitWeights(model, op, batch_.factors[index], weightDims_, axes.weights, choices);
   if (axes.weights >= 0 && recipe_.sharesSequences() && sequences_.hasFactor(index))
     prefer(choices, [&](const OpChoice &choice) {
       return std::any_of(
@@ -547,8 +518,7 @@ void Pins::restrictLayouts(const StepModel &model, int index, const Mesh &mesh,
   prefer(choices, [&](const ArgumentChoice &choice) {
     return isSplitBy(choice.storage, weights) == isSplitBy(choice.compute, weights);
   });
-  int dim = weightDim(model, value);
-  if (dim >= 0)
+  if (const int dim = weightDims_[argument.value]; dim >= 0)
     prefer(choices, [&](const ArgumentChoice &choice) {
       return hasAxis(choice.storage.dims[dim], weights);
     });

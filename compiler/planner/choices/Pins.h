@@ -38,6 +38,7 @@
 #include "compiler/planner/choices/Choices.h"
 #include "compiler/planner/choices/Recipe.h"
 #include "compiler/planner/model/Batch.h"
+#include "compiler/planner/model/WeightDims.h"
 #include "runtime/base/Space.h"
 #include "runtime/base/Status.h"
 
@@ -107,11 +108,12 @@ public:
   // that the mesh does not have, matches nothing, or contradicts another one.
   Status check(const StepModel &model, const Mesh &mesh) const;
 
-  // Finds what runs over samples and sequences; must be called before restrictOp and
-  // restrictArgument.
+  // Finds what runs over samples and sequences, and how weights are split. Comes before restrictOp
+  // and restrictArgument.
   void prepare(const StepModel &model) {
     batch_ = findBatch(model);
     sequences_ = findSequences(model);
+    weightDims_ = weightDims(model);
   }
   // Drops the choices of an op that contradict the pins; under a rule none may remain.
   void restrictOp(const StepModel &model, int op, const Mesh &mesh,
@@ -138,6 +140,7 @@ private:
   std::string name_;
   std::vector<NamePin> rules_;
   Batch batch_, sequences_;
+  std::vector<int> weightDims_; // by value
 };
 
 } // namespace cleave::planner

@@ -20,7 +20,7 @@ static int find(std::vector<int> &parent, int member) {
   return member;
 }
 
-DimClasses::DimClasses(const StepModel &model) {
+DimClasses::DimClasses(const StepModel &model, std::optional<Part> part) {
   size_t count = 0;
   for (const Value &value : model.values) {
     firstOfValue_.push_back(count);
@@ -40,6 +40,8 @@ DimClasses::DimClasses(const StepModel &model) {
   };
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const Op &op = model.ops[i];
+    if (part && op.part != *part)
+      continue;
     for (size_t v = 0; v < op.operands.size(); ++v)
       join(i, op.operands[v], op.rule.operands[v]);
     for (size_t v = 0; v < op.results.size(); ++v)

@@ -5,11 +5,14 @@
 
 #include "compiler/planner/model/StepModel.h"
 
+#include <optional>
+
 namespace cleave::planner {
 
 class DimClasses {
 public:
-  explicit DimClasses(const StepModel &model);
+  // `part`: only ops of this part of the step count; nothing: all.
+  explicit DimClasses(const StepModel &model, std::optional<Part> part = std::nullopt);
 
   // The number of the class that a dim of a value, or a factor of an op, belongs to.
   int ofDim(int value, size_t dim) const { return class_[firstOfValue_[value] + dim]; }

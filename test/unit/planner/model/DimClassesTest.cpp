@@ -80,3 +80,12 @@ TEST_CASE("a dim that is a product of factors counts its major one") {
   CHECK(classes.ofDim(0, 0) != classes.ofDim(1, 2));
   CHECK(classes.ofDim(0, 0) != classes.ofDim(1, 0));
 }
+
+TEST_CASE("ops of other parts join nothing") {
+  StepModel model = trainingModel(8, 4, 16);
+  const DimClasses all(model), updates(model, Part::Update);
+  const Op &product = model.ops[0]; // x [8, 4] times up.weight [4, 16]
+  CHECK(product.part == Part::Forward);
+  CHECK(all.ofDim(product.operands[0], 1) == all.ofDim(product.operands[1], 0));
+  CHECK(updates.ofDim(product.operands[0], 1) != updates.ofDim(product.operands[1], 0));
+}
