@@ -100,8 +100,7 @@ Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster
     meshes.push_back(std::move(**answer));
   }
   sortByBound(meshes);
-  if (!options.isAnyEnough)
-    CLEAVE_TRY(tighten(question, meshes));
+  CLEAVE_TRY(tighten(question, meshes));
   return meshes;
 }
 

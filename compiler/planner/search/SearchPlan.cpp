@@ -35,7 +35,6 @@ static Result<PlannedStep> searchInBudget(const Step &step, const cluster::Clust
     const Trials trials(step, cluster, options, seen);
     return BudgetSearch(trials, forced, shared).refuse(meshes);
   }
-  seen.isSearched = true;
   Proven proven{bound, {}};
   for (const JointMesh &mesh : meshes)
     proven.meshes.emplace_back(mesh.mesh, mesh.boundSeconds);
@@ -79,19 +78,9 @@ Result<PlannedStep> searchPlan(const Step &step, const cluster::Cluster &cluster
   const auto onTooLarge = std::exchange(options.onTooLarge, nullptr);
   Seen seen;
   Result<PlannedStep> found = searchOnce(step, cluster, options, seen);
-  if (found.status().kind() != StatusKind::Infeasible)
-    return found;
-  if (onTooLarge && seen.leastBytes)
+  if (found.status().kind() == StatusKind::Infeasible && onTooLarge && seen.leastBytes)
     onTooLarge(*seen.leastBytes);
-  if (!seen.isSearched || options.isAnyEnough)
-    return found;
-  // Which layouts fates are searched for depends on whether any plan is enough. A plan that is
-  // found then must be found in any case.
-  options.isAnyEnough = true;
-  options.whenTooLarge = WhenTooLarge::Search;
-  Seen others;
-  Result<PlannedStep> any = searchOnce(step, cluster, options, others);
-  return any ? std::move(any) : std::move(found);
+  return found;
 }
 
 } // namespace cleave::planner

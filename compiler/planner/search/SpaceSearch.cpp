@@ -85,7 +85,6 @@ Result<PlannedStep> SpaceSearch::offloaded() const {
 // keeps everything in device memory.
 Result<std::optional<PlannedStep>> SpaceSearch::offloadedAt(double exposed,
                                                             const PlannedStep &whole) const {
-  seen_.isSearched = true;
   const Trials trials(step_, withExposedCopies(cluster_, exposed), options_, seen_,
                       Proven{whole.plan.boundSeconds, {}});
   FateSearch fates(trials, forced_);

@@ -18,8 +18,6 @@ struct Seen {
   std::optional<Whole> whole;        // the fastest plan that keeps everything: the first program
   std::optional<Plan> smallest;      // the plan with the smallest program
   std::optional<int64_t> leastBytes; // of the smallest program, of a plan or not
-  // Plans in less memory were searched: that none was found does not prove that there is none.
-  bool isSearched = false;
 };
 
 // A failure other than that nothing fits: no other plan mends it.
