@@ -17,18 +17,9 @@ using emit::Predicate;
 using emit::Reduction;
 
 // -- rows -----------------------------------------------------------------------------------------
-// No gradient reaches the table's row `padding_idx`.
 Results embedding(OpCall &c) {
-  if (c.boolean("scale_grad_by_freq"))
-    fail("scales gradients by how often words occur (scale_grad_by_freq=True), which Cleave does "
-         "not do");
-  Array indices = c.tensor("indices"), rows = emit::embedding(c.e, c.tensor("weight"), indices);
-  int64_t padding = c.plainInteger("padding_idx");
-  if (padding < 0)
-    return rows;
-  Array isPadding = c.e.compare(emit::Predicate::EQ, indices, static_cast<double>(padding));
-  isPadding = c.e.broadcast(c.e.insertDim(isPadding, rankOf(indices)), shapeOf(rows));
-  return c.e.select(isPadding, stopped(c.e, rows), rows);
+  return emit::embedding(c.e, c.tensor("weight"), c.tensor("indices"),
+                         {c.plainInteger("padding_idx"), c.boolean("scale_grad_by_freq")});
 }
 
 Results indexSelect(OpCall &c) {

@@ -2,6 +2,7 @@
 #include "compiler/frontend/emit/Indexing.h"
 
 #include "compiler/frontend/emit/Slicing.h"
+#include "dialects/graph/StopGradient.h"
 
 #include <algorithm>
 
@@ -43,9 +44,17 @@ Value gather(const Emitter &e, Value x, Value indices, int64_t dim, bool neverNe
   return e.gather(x, countFromFront(e, indices, dims[dim], neverNegative), dim);
 }
 
-Value embedding(const Emitter &e, Value table, Value indices) {
+Value embedding(const Emitter &e, Value table, Value indices, const EmbeddingGradient &gradient) {
+  if (gradient.isScaled)
+    fail("scales gradients by how often words occur (scale_grad_by_freq=True), which Cleave does "
+         "not do");
   e.checkRank(table, 2);
-  return gather(e, table, indices, 0, /*neverNegative=*/true);
+  Value rows = gather(e, table, indices, 0, /*neverNegative=*/true);
+  if (gradient.padding < 0)
+    return rows;
+  Value isPadding = e.compare(Predicate::EQ, indices, static_cast<double>(gradient.padding));
+  isPadding = e.broadcast(e.insertDim(isPadding, rankOf(indices)), shapeOf(rows));
+  return e.select(isPadding, StopGradientOp::create(e.b, e.loc, rows.getType(), rows), rows);
 }
 
 // Every position of the new dim is compared with the index.

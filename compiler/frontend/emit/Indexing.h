@@ -15,8 +15,14 @@ Value countFromFront(const Emitter &e, Value indices, const Polynomial &size,
 // slice.
 Value gather(const Emitter &e, Value x, Value indices, int64_t dim, bool neverNegative = false);
 
+// What reaches a table of its rows' gradients, as PyTorch's embedding has it.
+struct EmbeddingGradient {
+  int64_t padding = -1;  // nothing of this row; negative: of all rows
+  bool isScaled = false; // divided by how often a row occurs: refused
+};
 // The rows of `table` [vocabulary, width] with these indices.
-Value embedding(const Emitter &e, Value table, Value indices);
+Value embedding(const Emitter &e, Value table, Value indices,
+                const EmbeddingGradient &gradient = {});
 
 // Adds a dim `axis` of size `depth`: `on` at the index, `off` elsewhere (scalars of one type).
 Value oneHot(const Emitter &e, Value indices, const Polynomial &depth, int64_t axis, Value on,

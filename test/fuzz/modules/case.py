@@ -21,9 +21,10 @@ INDENT = "    "
 #   root     distances, which ONNX writes with a root, whose gradient at 0 is NaN
 #   renorm   a table that lookups write to
 #   windows  a write through unfold()
+#   logs     x log y, which ONNX writes as x where x is 0
 SAID = {"stop": re.compile(r"\.detach\(\)(?! >|\.sign|\.sort|\.argmax)|spectral_norm"), "rows": re.compile("padding_idx|scale_grad_by_freq"),
         "nothing": re.compile(r"Dropout\w*\(1\.0|dropout\w*\(.*p=1"), "digits": re.compile(r"torch\.pi"), "average": re.compile("momentum=None"), "root": re.compile("pairwise_distance|cosine_similarity"),
-        "renorm": re.compile("max_norm"), "windows": re.compile(r"\.unfold\(.*(\w_\(|[-+*]=|out=)")}
+        "renorm": re.compile("max_norm"), "windows": re.compile(r"\.unfold\(.*(\w_\(|[-+*]=|out=)"), "logs": re.compile("xlogy")}
 NAME = re.compile(r"(?<![.\w])[a-z]\d+\b")  # of a value; not an attribute
 
 

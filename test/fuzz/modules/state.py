@@ -14,7 +14,7 @@ WRITES = ["{v}.add_({e})", "{v}.mul_({c})", "{v}.mul_({e})", "{v}.copy_({e})", "
           "{v}.div_(2.0)", "{v}.round_()", "{v}.relu_()", "{v}.tanh_()", "torch.add({v}, {e}, out={v})", "{v}.copy_({v}.flip({d}))", "{v}.copy_({v}.roll(1, {d}))",
           "{v}.add_({v}.flip({d}))", "{v}.sigmoid_()", "{v}.index_fill_({d}, torch.tensor([0]), {c})", "{v}.cumsum_({d})", "{v}.tril_()", "{v}.fill_diagonal_({c})",
           "{v}.index_add_({d}, torch.tensor([0]), {v}.narrow({d}, 0, 1))", "{v}.index_copy_({d}, torch.tensor([0]), {v}.narrow({d}, -1, 1))", "{v}.clamp_min_({e})", "{v}.maximum({e})",
-          "{v}.scatter_({d}, torch.zeros_like({v}, dtype=torch.long), {c})", "{v}.sub_({v}.mean())", "{v}.copy_({v}.transpose({d}, -1))", "{v}.pow_(2)", "{v}.square_()"]
+          "{v}.scatter_({d}, torch.zeros_like({v}, dtype=torch.long), {c})", "{v}.sub_({v}.mean())", "{v}.copy_({v}.transpose({d}, -1).clone())", "{v}.pow_(2)", "{v}.square_()"]
 ASSIGNMENTS = ["{v} += {e}", "{v} *= {c}", "{v} = {e}", "{v} -= {e}"]  # of an index, or of an attribute
 DRAWS = ["{v}.normal_({c}, 0.0)", "{v}.uniform_({c}, {c})", "{v}.bernoulli_(0.0)", "{v}.bernoulli_(1.0)", "{v}.random_(2, 3)"]
 COUNTS = ["{v}.add_(1)", "{v} += 1", "{v}.add_({v} + 1)", "{v}.fill_(3)", "{v}.mul_(2)", "{v}.remainder_(3)", "{v}.copy_({v} + 2)", "{v}.sub_(1)"]

@@ -147,6 +147,61 @@ TEST_CASE("of equal elements all share the gradient of a maximum, one has that o
   CHECK(gradientOf(max, {3, 3}) == Values{1, 0});
 }
 
+// The note of PyTorch's exporter about a call.
+std::string noteOf(const std::string &call) {
+  return "%y : [num_users=1] = call_function[target=torch.ops.aten." + call + ", kwargs = {})";
+}
+
+TEST_CASE("no gradient reaches the padding of an embedding, which PyTorch's exporter only notes") {
+  Node rows = makeNode("Gather", {"table", "words"}, {"y"});
+  for (const auto &[call, slope] : {std::pair("embedding.default](args = (%table, %words)", 1.0),
+                                    std::pair("embedding.default](args = (%table, %words, 1)", 0.0),
+                                    std::pair("gather.default](args = (%table, %words, 1)", 1.0)}) {
+    rows.metadata["pkg.torch.onnx.fx_node"] = noteOf(call);
+    Model model = emptyModel();
+    model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("line", kInt64, {2}),
+                          tensorInfo("words", kInt64, {3})};
+    model.graph.nodes = {makeNode("Reshape", {"x", "line"}, {"table"}), rows};
+    ImportOptions options;
+    options.values = {{"line", {2, 1}}};
+    Tensor words(ElementType::I64, {3});
+    words.values = {1, 0, 1};
+    INFO(call);
+    CHECK(gradient(model, {{"x", numbers({2}, {3, 4})}, {"words", words}}, options) ==
+          std::vector<double>{1, 2 * slope});
+  }
+}
+
+TEST_CASE("a cross-entropy has the smoothing that PyTorch's exporter only notes") {
+  Node loss = makeNode("SoftmaxCrossEntropyLoss", {"scores", "label"}, {"y"});
+  loss.metadata["pkg.torch.onnx.fx_node"] =
+      noteOf("cross_entropy_loss.default](args = (%scores, %label, None, 1, -100, 0.5)");
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("line", kInt64, {2}),
+                        tensorInfo("label", kInt64, {1})};
+  model.graph.nodes = {makeNode("Reshape", {"x", "line"}, {"scores"}), loss};
+  ImportOptions options;
+  options.values = {{"line", {1, 2}}};
+  const std::vector<double> found = gradient(
+      model, {{"x", numbers({2}, {0, 0})}, {"label", Tensor(ElementType::I64, {1}, 0)}}, options);
+  CHECK(found[0] == Approx(-0.25)); // 1/2 - 3/4
+  CHECK(found[1] == Approx(0.25));
+}
+
+TEST_CASE("the mean of a scatter, which PyTorch's exporter writes as a replacement, is refused") {
+  Node node = makeNode("ScatterElements", {"x", "places", "x"}, {"y"});
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("places", kInt64, {2})};
+  model.graph.outputs = {tensorInfo("y", kFloat, {2})};
+  for (const auto &[how, message] : {std::pair("sum", ""), std::pair("mean", ".pt2")}) {
+    node.metadata["pkg.torch.onnx.fx_node"] =
+        noteOf(std::string("scatter_reduce.two](args = (%x, 0, %places, %x, ") + how + ")");
+    model.graph.nodes = {node};
+    CHECK_THAT(importModel(SmallModel(model).path(), {}).status.message(),
+               Catch::Contains(message));
+  }
+}
+
 TEST_CASE("a leaky ReLU has PyTorch's slope at 0") {
   std::vector<double> slopes = gradientOf(makeNode("LeakyRelu", {"x"}, {"y"}), {0, 3});
   CHECK(slopes[0] == Approx(0.01));

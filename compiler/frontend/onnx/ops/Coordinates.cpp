@@ -45,8 +45,17 @@ Combine combineAttribute(NodeImport &n) {
   fail("attribute 'reduction' is '", name, "', expected none, add, mul, max or min");
 }
 
+// The format has no means, and PyTorch's exporter writes the last element in their place.
+void refuseMean(const NodeImport &n) {
+  std::optional<FxNode> fx = fxNodeOf(n.node);
+  if (fx && fx->target == "aten.scatter_reduce.two" && fx->text(4) == "mean")
+    fail("stands for a mean of PyTorch's scatter_reduce, which the exporter wrote as a "
+         "replacement; export to .pt2 instead");
+}
+
 Values importScatterElements(NodeImport &n) {
   n.checkInputs(3, 3);
+  refuseMean(n);
   return {scatterElements(n, n.input(0), n.input(1), n.input(2), n.axisAttribute(0),
                           combineAttribute(n))};
 }

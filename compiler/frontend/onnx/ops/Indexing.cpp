@@ -13,6 +13,10 @@ Values importGather(NodeImport &n) {
   // Indices of PyTorch's embedding are never negative. PyTorch's older exporter records only the
   // module of a node: an embedding is a node that reads a module's `weight`.
   std::optional<FxNode> fx = fxNodeOf(n.node);
+  if (fx && fx->target == "aten.embedding.default" && n.axisAttribute(0) == 0 && n.rank(0) == 2)
+    return {
+        emit::embedding(n, n.input(0), n.input(1),
+                        {static_cast<int64_t>(fx->number(2).value_or(-1)), fx->text(3) == "True"})};
   bool neverNegative = fx ? fx->target.starts_with("aten.embedding")
                           : !moduleOf(n.node).empty() && n.rank(0) == 2 &&
                                 llvm::StringRef(n.node.inputs[0]).ends_with(".weight");

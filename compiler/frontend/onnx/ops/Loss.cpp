@@ -2,6 +2,7 @@
 #include "compiler/frontend/emit/Loss.h"
 
 #include "compiler/frontend/onnx/ops/OpTable.h"
+#include "compiler/frontend/onnx/parameters/Metadata.h"
 
 namespace cleave::onnx {
 namespace {
@@ -28,8 +29,15 @@ Values importNegativeLogLikelihood(NodeImport &n) {
   return {negativeLogLikelihood(n, n.input(0), n.input(1), readLoss(n))};
 }
 
+// The format has no smoothing, and PyTorch's exporter drops it.
+double smoothingOf(const NodeImport &n) {
+  std::optional<FxNode> fx = fxNodeOf(n.node);
+  return fx && fx->target == "aten.cross_entropy_loss.default" ? fx->number(5).value_or(0) : 0;
+}
+
 Values importSoftmaxCrossEntropy(NodeImport &n) {
   ClassLossOptions options = readLoss(n);
+  options.smoothing = smoothingOf(n);
   Value scores = n.input(0);
   Values outputs = {crossEntropy(n, scores, n.input(1), options)};
   if (n.hasOutput(1))

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <string_view>
 
 namespace cleave::onnx {
 namespace {
@@ -76,6 +78,23 @@ std::string modulePathOf(const std::string &nodeName) {
   return path;
 }
 
+// The arguments in brackets that begin at `begin`, up to the bracket that closes them.
+std::vector<std::string> argumentsFrom(const std::string &text, size_t begin) {
+  std::vector<std::string> out;
+  int depth = 0;
+  for (size_t i = begin; i < text.size() && depth >= 0; ++i) {
+    const char c = text[i];
+    depth += (c == '(' || c == '[' || c == '{') - (c == ')' || c == ']' || c == '}');
+    if (depth >= 0 && (depth > 0 || c != ','))
+      continue;
+    const size_t first = text.find_first_not_of(' ', begin);
+    if (first < i)
+      out.push_back(text.substr(first, i - first));
+    begin = i + 1;
+  }
+  return out;
+}
+
 bool hasNumberFrom(const std::string &text, size_t begin) {
   return begin < text.size() &&
          std::all_of(
@@ -84,9 +103,21 @@ bool hasNumberFrom(const std::string &text, size_t begin) {
 
 } // namespace
 
+std::string FxNode::text(size_t position) const {
+  return position < texts.size() ? texts[position] : std::string();
+}
+
+std::optional<double> FxNode::number(size_t position) const {
+  const std::string found = text(position);
+  char *end = nullptr;
+  const double number = std::strtod(found.c_str(), &end);
+  return found.empty() || *end ? std::nullopt : std::optional(number);
+}
+
 std::optional<FxNode> fxNodeOf(const Node &node) {
   std::string text = entry(node.metadata, "pkg.torch.onnx.fx_node");
-  size_t arguments = text.find("](args = (");
+  constexpr std::string_view kArguments = "](args = (";
+  size_t arguments = text.find(kArguments);
   if (text.empty() || text[0] != '%' || arguments == std::string::npos)
     return std::nullopt;
   FxNode out;
@@ -97,6 +128,7 @@ std::optional<FxNode> fxNodeOf(const Node &node) {
   for (size_t i = arguments; i < text.size(); ++i)
     if (text[i] == '%')
       out.arguments.push_back(identifierAt(text, i + 1));
+  out.texts = argumentsFrom(text, arguments + kArguments.size());
   return out;
 }
 

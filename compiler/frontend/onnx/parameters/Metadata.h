@@ -13,6 +13,12 @@ struct FxNode {
   std::string name;                   // `linear_3`
   std::string target;                 // `aten.linear.default`
   std::vector<std::string> arguments; // names of the values among the arguments, in order
+  std::vector<std::string> texts;     // of all arguments without a keyword: `%view`, `None`, `0.1`
+
+  // The text of one argument; empty: it has its default.
+  std::string text(size_t position) const;
+  // The same as a number; none: it has its default, or is no number.
+  std::optional<double> number(size_t position) const;
 };
 // None where the node has no such metadata.
 std::optional<FxNode> fxNodeOf(const Node &node);
