@@ -107,14 +107,15 @@ static Result<std::optional<Decided>> decideAs(const Decided &like, const Module
 
 Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
                                            const cluster::Cluster &cluster,
-                                           planner::PlannerOptions options) {
+                                           const planner::PlannerOptions &options) {
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
   CLEAVE_TRY_ASSIGN(const planner::ForcedFates forced,
                     planner::forcedFates(step.model(), options.pins, options.spaces));
   if (!like.plan.repetitions.empty() && !planner::isDetermined(forced)) {
-    options.whenTooLarge = planner::WhenTooLarge::Stop;
+    planner::TrialOptions trial = options;
+    trial.whenTooLarge = planner::WhenTooLarge::Stop;
     Result<planner::PlannedStep> kept =
-        planner::planWithFates(step, planner::fatesOf(step.model(), forced), cluster, options);
+        planner::planWithFates(step, planner::fatesOf(step.model(), forced), cluster, trial);
     if (kept)
       return std::optional(decidedBy(std::move(*kept)));
     if (kept.status().kind() != StatusKind::Infeasible)

@@ -18,6 +18,6 @@ bool areAlike(mlir::ModuleOp a, mlir::ModuleOp b);
 // with the mesh of `like`.
 Result<std::optional<Decided>> decideAlike(mlir::ModuleOp module, const Decided &like,
                                            const cluster::Cluster &cluster,
-                                           planner::PlannerOptions options);
+                                           const planner::PlannerOptions &options);
 
 } // namespace cleave::driver

@@ -17,10 +17,17 @@ Decided decidedBy(planner::PlannedStep planned) {
 }
 
 Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                           const planner::PlannerOptions &options) {
+                           const planner::PlannerOptions &options, planner::Seen &seen) {
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
-  CLEAVE_TRY_ASSIGN(planner::PlannedStep planned, planner::searchPlan(step, cluster, options));
+  CLEAVE_TRY_ASSIGN(planner::PlannedStep planned,
+                    planner::searchPlan(step, cluster, options, {}, seen));
   return decidedBy(std::move(planned));
+}
+
+Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                           const planner::PlannerOptions &options) {
+  planner::Seen seen;
+  return decideStep(module, cluster, options, seen);
 }
 
 } // namespace cleave::driver

@@ -2,7 +2,7 @@
 // split. The search is compiler/planner/search/SearchPlan.h.
 #pragma once
 
-#include "compiler/planner/search/PlannedStep.h"
+#include "compiler/planner/search/Trials.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -24,7 +24,10 @@ struct Decided {
 Decided decidedBy(planner::PlannedStep planned);
 
 // Decides on the step of a module of the phase `primitive`, which stays as it is. Errors as of
-// planner::searchPlan; a user error if the step cannot be read or has no program.
+// planner::searchPlan; a user error if the step cannot be read or has no program. `seen` gets the
+// extremes among its programs.
+Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                           const planner::PlannerOptions &options, planner::Seen &seen);
 Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
                            const planner::PlannerOptions &options);
 

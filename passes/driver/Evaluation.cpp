@@ -80,7 +80,7 @@ Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
   std::set<std::string> used;
   for (const planner::Argument &argument : evaluation.arguments)
     used.insert(argument.name);
-  CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, cluster));
+  CLEAVE_TRY_ASSIGN(planner::TrialOptions options, plannerOptions(c.options, cluster));
   options.ranks = step.mesh.ranks();
   options.mesh = step.mesh;
   options.budget = step.budget;

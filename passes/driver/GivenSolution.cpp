@@ -17,7 +17,7 @@ Status writeProblem(const std::string &path, ModuleOp module, const cluster::Clu
 }
 
 Result<Decided> decideAsGiven(const std::string &path, ModuleOp module,
-                              const cluster::Cluster &cluster, planner::PlannerOptions options) {
+                              const cluster::Cluster &cluster, planner::TrialOptions options) {
   CLEAVE_TRY_ASSIGN(std::string text, readRegularFile(path));
   CLEAVE_TRY_ASSIGN(std::vector<int> choices, solver::choicesFromJson(text).withContext(path));
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));

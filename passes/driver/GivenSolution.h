@@ -16,6 +16,6 @@ Status writeProblem(const std::string &path, mlir::ModuleOp module, const cluste
 // The decisions of a solution file for that network. Errors as of planner::planOf; a user error if
 // the file is not one.
 Result<Decided> decideAsGiven(const std::string &path, mlir::ModuleOp module,
-                              const cluster::Cluster &cluster, planner::PlannerOptions options);
+                              const cluster::Cluster &cluster, planner::TrialOptions options);
 
 } // namespace cleave::driver

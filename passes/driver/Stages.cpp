@@ -280,7 +280,7 @@ static bool haveNoNames(const planner::Pins &pins) {
 // Decides on a stage, as on the last one before it that is alike, if there is any.
 static Result<Decided> decideStage(Compilation &c, size_t stage, ArrayRef<Decided> before,
                                    const cluster::Cluster &shared,
-                                   const planner::PlannerOptions &options) {
+                                   const planner::PlannerOptions &options, planner::Seen &seen) {
   ModuleOp module = *c.units[stage].module;
   for (size_t i = stage; haveNoNames(options.pins) && i-- > 0;)
     if (areAlike(*c.units[i].module, module)) {
@@ -290,19 +290,21 @@ static Result<Decided> decideStage(Compilation &c, size_t stage, ArrayRef<Decide
         return std::move(*decided);
       break;
     }
-  return decideStep(module, shared, options);
+  return decideStep(module, shared, options, seen);
 }
 
 // Plans one stage after the other, each with the layouts in which those before it send and receive.
 // The axes get the names that they have in the first one. Nothing if a stage takes as many seconds
-// as `cutoff`.
+// as `cutoff`. `seen`: the extremes among the programs of the last stage that was searched.
 static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::Cluster &shared,
-                                                planner::PlannerOptions options, double cutoff) {
+                                                planner::PlannerOptions options, double cutoff,
+                                                planner::Seen &seen) {
   StagePlans plans;
   const SmallVector<func::FuncOp> stages = stagesOf(c, plan::Program::STEP);
   for (size_t i = 0; i < stages.size(); ++i) {
     const Unit &unit = c.units[i];
-    Result<Decided> decided = decideStage(c, i, plans.stages, shared, options);
+    seen = planner::Seen();
+    Result<Decided> decided = decideStage(c, i, plans.stages, shared, options, seen);
     CLEAVE_TRY(decided.status().withContext(unit.name()));
     if (decided->plan.seconds >= cutoff)
       return std::optional<StagePlans>();
@@ -350,15 +352,15 @@ static Result<StagePlans> planOnMeshes(Compilation &c, const cluster::Cluster &s
   for (const Mesh &mesh : meshes) {
     if (best && !first.mayBeFasterOn(mesh, best->seconds()))
       continue;
-    planner::PlannerOptions own = planner::onMesh(options, mesh);
-    int64_t needed = least - 1;
-    own.onTooLarge = [&](int64_t bytes) { needed = bytes; };
+    planner::Seen seen;
     Result<std::optional<StagePlans>> plans =
-        planOn(c, shared, own, best ? best->seconds() : solver::kForbidden);
+        planOn(c, shared, planner::onMesh(options, mesh),
+               best ? best->seconds() : solver::kForbidden, seen);
     if (!plans && plans.status().kind() != StatusKind::Infeasible)
       return plans.status();
     if (plans && *plans)
       best = std::move(*plans);
+    const int64_t needed = seen.leastBytes.value_or(least - 1);
     if (!plans && needed < least) {
       least = needed;
       failure = plans.status();

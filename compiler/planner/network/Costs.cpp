@@ -11,7 +11,7 @@
 namespace cleave::planner {
 
 Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh)
-    : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh),
+    : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh_),
       kindOf_(model.values.size(), -1) {
   for (const Value &value : model.values)
     if (isReadLate(model, value))

@@ -18,11 +18,12 @@ int firstReader(const StepModel &model, const Value &value);
 // Whether a reduction of this value can wait for others (Buckets.h).
 bool isReadLate(const StepModel &model, const Value &value);
 
-// Prices choices; keeps references to the constructor's arguments.
+// Prices choices; keeps references to the model and the cluster.
 class Costs {
 public:
   // `cluster` is the view of the mesh's ranks (cluster::forRanks).
   Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh);
+  Costs(const Costs &) = delete;
 
   const StepModel &model() const { return model_; }
   const Mesh &mesh() const { return mesh_; }
@@ -83,7 +84,7 @@ private:
 
   const StepModel &model_;
   const cluster::Cluster &cluster_;
-  const Mesh &mesh_;
+  Mesh mesh_;
   cost::Resharder resharder_;
   double lateBytes_ = 0; // of all values whose reduction can wait
   std::map<Sharding, int> numbers_;

@@ -37,7 +37,7 @@ Result<PlannedStep> BudgetSearch::jointly(const std::vector<JointMesh> &meshes) 
     CLEAVE_TRY(searchOften(*costs));
   if (std::optional<PlannedStep> best = fates_.takeBest())
     return std::move(*best);
-  if (trials_.options().whenTooLarge != WhenTooLarge::Explain)
+  if (trials_.goal().whenTooLarge != WhenTooLarge::Explain)
     return Status::infeasible("no plan was found that fits");
   return explain(costs->mesh());
 }
@@ -95,8 +95,8 @@ Status BudgetSearch::searchFastest(Costs &costs) {
 // the budget.
 Status BudgetSearch::searchFiner(Costs &costs) {
   const int64_t budget = trials_.budget();
-  const PlannerOptions options = onMesh(faster(), costs.mesh());
-  PlannerOptions larger = options;
+  const TrialOptions options = onMesh(faster(), costs.mesh());
+  TrialOptions larger = options;
   larger.budget = budget + budget / kLargerShare;
   const Result<PlannedStep> base = trials_.plan(kept_, larger);
   CLEAVE_TRY(unlessInfeasible(base.status()));
@@ -141,8 +141,8 @@ bool BudgetSearch::maySplit() const {
 }
 
 // Options for plans that are faster than the best one.
-PlannerOptions BudgetSearch::faster() const {
-  PlannerOptions options = trials_.within(WhenTooLarge::Search);
+TrialOptions BudgetSearch::faster() const {
+  TrialOptions options = trials_.within(WhenTooLarge::Search);
   options.cutoffSeconds = fates_.cutoff();
   return options;
 }
@@ -155,15 +155,14 @@ Status BudgetSearch::refusal(bool isProven) const {
 // The message that nothing fits: the failure with the smaller program of keeping everything and of
 // the best fates that were tried on the mesh.
 Result<PlannedStep> BudgetSearch::explain(const Mesh &mesh) const {
-  std::optional<int64_t> neededKept, neededBest;
-  PlannerOptions options = trials_.within(WhenTooLarge::Explain);
-  options.onTooLarge = [&](int64_t bytes) { neededKept = bytes; };
+  const TrialOptions options = trials_.within(WhenTooLarge::Explain);
   Result<PlannedStep> kept = trials_.plan(kept_, options);
   CLEAVE_TRY(unlessInfeasible(kept.status()));
   if (kept)
     return kept;
-  options.onTooLarge = [&](int64_t bytes) { neededBest = bytes; };
+  const std::optional<int64_t> neededKept = trials_.seen().lastBytes;
   Result<PlannedStep> best = trials_.plan(fates_.bestTried(), onMesh(options, mesh));
+  const std::optional<int64_t> neededBest = trials_.seen().lastBytes;
   const bool needsLess = neededBest && (!neededKept || *neededBest < *neededKept);
   return best || needsLess ? std::move(best) : std::move(kept);
 }

@@ -39,7 +39,7 @@ private:
   Status searchOften(Costs &costs);
   bool isHopeless() const;
   bool maySplit() const;
-  PlannerOptions faster() const;
+  TrialOptions faster() const;
   Status refusal(bool isProven) const;
   Result<PlannedStep> explain(const Mesh &mesh) const;
 

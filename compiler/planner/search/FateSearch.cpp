@@ -37,7 +37,7 @@ Status FateSearch::search(const GivenLayouts &layouts, std::optional<ChosenFates
       return Status::ok();
     CLEAVE_TRY_ASSIGN(const int64_t slack, tryFates(layouts.costs.mesh(), chosen->fates,
                                                     layouts.isAround ? &layouts.plan : nullptr));
-    if (best_ && trials_.options().isAnyEnough)
+    if (best_ && trials_.goal().isAnyEnough)
       return Status::ok();
     target.record(slack);
     if (slack >= 0 ? slack < leastSlack() : !chosen->isFitting)
@@ -69,7 +69,7 @@ Status FateSearch::keepBest(Result<PlannedStep> planned) {
 }
 
 bool FateSearch::isGood() const {
-  return best_ && (trials_.options().isAnyEnough || best_->plan.gap < kGoodGap);
+  return best_ && (trials_.goal().isAnyEnough || best_->plan.gap < kGoodGap);
 }
 
 // The memory for which fates are chosen first. With other spaces, a little less than the budget

@@ -38,7 +38,7 @@ double FirstStage::boundWithin() {
   const auto forced = forcedFates(model_, options_.pins, options_.spaces);
   if (!asksForMemory() || !forced)
     return bound_;
-  const auto meshes = jointMeshes(model_, shared_, withinBudget(), *forced);
+  const auto meshes = jointMeshes(model_, shared_, withinBudget(), *forced, Bounding::Quick);
   return meshes && !meshes->empty() ? std::max(bound_, meshes->front().boundSeconds) : bound_;
 }
 
@@ -53,7 +53,7 @@ bool FirstStage::mayBeFasterOn(const Mesh &mesh, double seconds) {
     return true;
   options = withinBudget();
   options.mesh = mesh;
-  const auto meshes = jointMeshes(model_, shared_, options, *forced);
+  const auto meshes = jointMeshes(model_, shared_, options, *forced, Bounding::Quick);
   return !meshes || meshes->empty() ||
          std::max(meshes->front().boundSeconds, secondsWithin(meshes->front(), *forced)) <
              kEnoughFaster * seconds;
@@ -62,7 +62,6 @@ bool FirstStage::mayBeFasterOn(const Mesh &mesh, double seconds) {
 PlannerOptions FirstStage::withinBudget() const {
   PlannerOptions options = options_;
   options.budget = budget_;
-  options.isAnyEnough = true;
   return options;
 }
 

@@ -77,8 +77,8 @@ static Status tighten(const Question &question, std::vector<JointMesh> &meshes) 
 }
 
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
-                                           const PlannerOptions &options,
-                                           const ForcedFates &forced) {
+                                           const PlannerOptions &options, const ForcedFates &forced,
+                                           Bounding bounding) {
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
   const StepModel roomy = withRoomForRepetitions(model);
   Pins pins = options.pins;
@@ -100,7 +100,8 @@ Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster
     meshes.push_back(std::move(**answer));
   }
   sortByBound(meshes);
-  CLEAVE_TRY(tighten(question, meshes));
+  if (bounding == Bounding::Tight)
+    CLEAVE_TRY(tighten(question, meshes));
   return meshes;
 }
 

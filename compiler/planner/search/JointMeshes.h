@@ -18,11 +18,14 @@ struct JointMesh {
   int64_t instant = -1;
 };
 
+// How much work a bound is worth.
+enum class Bounding { Quick, Tight };
+
 // The meshes to try (meshesToTry), by rising bound; those on which pins leave an op without choices
 // are left out.
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
-                                           const PlannerOptions &options,
-                                           const ForcedFates &forced);
+                                           const PlannerOptions &options, const ForcedFates &forced,
+                                           Bounding bounding = Bounding::Tight);
 
 // Layouts that a mesh suggests, and what is recomputed so that they fit into a budget.
 struct Base {

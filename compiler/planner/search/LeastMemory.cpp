@@ -22,18 +22,17 @@ constexpr int64_t kKiB = 1 << 10;
 class Budgets {
 public:
   Budgets(const Step &step, const cluster::Cluster &cluster, PlannerOptions options)
-      : step_(step), cluster_(cluster), options_(std::move(options)) {
-    options_.isAnyEnough = true;
-    options_.onTooLarge = [this](int64_t bytes) { seen = bytes; };
-  }
+      : step_(step), cluster_(cluster), options_(std::move(options)) {}
 
-  // The plan within the budget. If there is none, `seen` has the bytes of the smallest program;
+  // The plan within the budget. `seen` has the bytes of the smallest program that was seen;
   // nothing: memory is not the reason. Explain finds plans that Search does not.
   Result<PlannedStep> in(const Budget &budget, WhenTooLarge whenTooLarge = WhenTooLarge::Search) {
-    seen.reset();
+    Seen programs;
     options_.budget = budget;
-    options_.whenTooLarge = whenTooLarge;
-    return searchPlan(step_, cluster_, options_);
+    Result<PlannedStep> found =
+        searchPlan(step_, cluster_, options_, {/*isAnyEnough=*/true, whenTooLarge}, programs);
+    seen = programs.leastBytes;
+    return found;
   }
   // Whether there is a plan in so many bytes.
   Result<bool> suffices(int64_t bytes, WhenTooLarge whenTooLarge) {
@@ -103,14 +102,13 @@ static std::optional<std::pair<int64_t, Plan>> confirmedNear(Budgets &budgets, i
 
 Result<PlannedStep> searchOrRefuse(const Step &step, const cluster::Cluster &cluster,
                                    PlannerOptions options) {
-  std::optional<int64_t> seen;
-  options.onTooLarge = [&](int64_t bytes) { seen = bytes; };
-  Result<PlannedStep> planned = searchPlan(step, cluster, options);
-  if (planned.status().kind() != StatusKind::Infeasible || !seen)
+  Seen seen;
+  Result<PlannedStep> planned = searchPlan(step, cluster, options, Goal(), seen);
+  if (planned.status().kind() != StatusKind::Infeasible || !seen.leastBytes)
     return planned;
   const int64_t budget = options.budget.bytes();
   Budgets budgets(step, cluster, options);
-  const auto confirmed = confirmedNear(budgets, *seen);
+  const auto confirmed = confirmedNear(budgets, *seen.leastBytes);
   if (!confirmed)
     return planned;
   const auto &[needed, plan] = *confirmed;

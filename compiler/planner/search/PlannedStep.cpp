@@ -11,7 +11,7 @@ MemoryOf memoryOf(const Step &step, const cluster::Cluster &cluster, const Budge
 }
 
 Result<PlannedStep> planWithFates(const Step &step, const Fates &fates,
-                                  const cluster::Cluster &cluster, PlannerOptions options) {
+                                  const cluster::Cluster &cluster, TrialOptions options) {
   PlannedStep planned;
   planned.fates = fates;
   CLEAVE_TRY_ASSIGN(planned.step, step.realise(fates));

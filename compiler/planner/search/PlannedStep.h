@@ -17,12 +17,12 @@ struct PlannedStep {
   std::string recomputation;  // one sentence; empty if nothing is recomputed to save memory
 };
 
-// PlannerOptions::memoryOf for plans of this step on any mesh. `step` and `cluster` must live as
+// TrialOptions::memoryOf for plans of this step on any mesh. `step` and `cluster` must live as
 // long as the function.
 MemoryOf memoryOf(const Step &step, const cluster::Cluster &cluster, const Budget &budget);
 
 // Realises the fates in the step and plans its sharding. Errors as of Step::realise and planStep.
 Result<PlannedStep> planWithFates(const Step &step, const Fates &fates,
-                                  const cluster::Cluster &cluster, PlannerOptions options);
+                                  const cluster::Cluster &cluster, TrialOptions options);
 
 } // namespace cleave::planner

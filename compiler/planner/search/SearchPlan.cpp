@@ -21,66 +21,78 @@ static std::string recomputationText(const Plan &plan, const Seen::Whole &whole)
                 "their original layout");
 }
 
-// In device memory, where the fastest plan that keeps everything does not fit: `free` says so.
-static Result<PlannedStep> searchInBudget(const Step &step, const cluster::Cluster &cluster,
-                                          const PlannerOptions &options, const ForcedFates &forced,
-                                          Seen &seen, Result<PlannedStep> free) {
-  CLEAVE_TRY_ASSIGN(const std::vector<JointMesh> meshes,
-                    jointMeshes(step.model(), cluster, options, forced));
-  if (meshes.empty())
-    return free; // memory is not the reason
-  CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
-  const double bound = meshes[0].boundSeconds; // they are in rising order
-  if (bound == solver::kForbidden) {
-    const Trials trials(step, cluster, options, seen);
-    return BudgetSearch(trials, forced, shared).refuse(meshes);
+namespace {
+
+// A search with its question.
+class PlanSearch {
+public:
+  PlanSearch(const Step &step, const cluster::Cluster &cluster, const PlannerOptions &options,
+             const Goal &goal, ForcedFates forced, Seen &seen)
+      : step_(step), cluster_(cluster), options_(options), goal_(goal), forced_(std::move(forced)),
+        seen_(seen) {}
+
+  Result<PlannedStep> run() {
+    const Fates kept = fatesOf(step_.model(), forced_);
+    const Trials trials(step_, cluster_, options_, goal_, seen_);
+    const bool hasSpaces = options_.spaces.any();
+    if (isDetermined(forced_) && !hasSpaces)
+      return trials.plan(kept, trials.within(goal_.whenTooLarge));
+    const SpaceSearch spaces(step_, cluster_, options_, goal_, forced_, seen_);
+    Result<PlannedStep> free = spaces.pinned(kept, trials.within(WhenTooLarge::Stop));
+    CLEAVE_TRY(unlessInfeasible(free.status()));
+    if (free || !options_.budget.isLimited())
+      return free;
+    Result<PlannedStep> found = hasSpaces ? spaces.offloaded() : inBudget(std::move(free));
+    if (found)
+      found->recomputation = recomputationText(found->plan, *seen_.whole);
+    return found;
   }
-  Proven proven{bound, {}};
-  for (const JointMesh &mesh : meshes)
-    proven.meshes.emplace_back(mesh.mesh, mesh.boundSeconds);
-  const Trials trials(step, cluster, options, seen, std::move(proven));
-  BudgetSearch search(trials, forced, shared);
-  return options.pins.recompute() == Recompute::ShardingFirst ? search.shardingFirst()
-                                                              : search.jointly(meshes);
-}
 
-static Result<PlannedStep> search(const Step &step, const cluster::Cluster &cluster,
-                                  const PlannerOptions &options, ForcedFates forced, Seen &seen) {
-  const Fates kept = fatesOf(step.model(), forced);
-  const Trials trials(step, cluster, options, seen);
-  const bool hasSpaces = options.spaces.any();
-  if (isDetermined(forced) && !hasSpaces)
-    return trials.plan(kept, trials.within(options.whenTooLarge));
-  const SpaceSearch spaces(step, cluster, options, forced, seen);
-  Result<PlannedStep> free = spaces.pinned(kept, trials.within(WhenTooLarge::Stop));
-  CLEAVE_TRY(unlessInfeasible(free.status()));
-  if (free || !options.budget.isLimited())
-    return free;
-  Result<PlannedStep> found =
-      hasSpaces ? spaces.offloaded()
-                : searchInBudget(step, cluster, options, forced, seen, std::move(free));
-  if (found)
-    found->recomputation = recomputationText(found->plan, *seen.whole);
-  return found;
-}
+private:
+  // In device memory, where the fastest plan that keeps everything does not fit: `free` says so.
+  Result<PlannedStep> inBudget(Result<PlannedStep> free) {
+    CLEAVE_TRY_ASSIGN(const std::vector<JointMesh> meshes,
+                      jointMeshes(step_.model(), cluster_, options_, forced_));
+    if (meshes.empty())
+      return free; // memory is not the reason
+    CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, cluster::forRanks(cluster_, options_.ranks));
+    const double bound = meshes[0].boundSeconds; // they are in rising order
+    if (bound == solver::kForbidden) {
+      const Trials trials(step_, cluster_, options_, goal_, seen_);
+      return BudgetSearch(trials, forced_, shared).refuse(meshes);
+    }
+    Proven proven{bound, {}};
+    for (const JointMesh &mesh : meshes)
+      proven.meshes.emplace_back(mesh.mesh, mesh.boundSeconds);
+    const Trials trials(step_, cluster_, options_, goal_, seen_, std::move(proven));
+    BudgetSearch search(trials, forced_, shared);
+    return options_.pins.recompute() == Recompute::ShardingFirst ? search.shardingFirst()
+                                                                 : search.jointly(meshes);
+  }
 
-static Result<PlannedStep> searchOnce(const Step &step, const cluster::Cluster &cluster,
-                                      const PlannerOptions &options, Seen &seen) {
+  const Step &step_;
+  const cluster::Cluster &cluster_;
+  const PlannerOptions &options_;
+  Goal goal_;
+  ForcedFates forced_;
+  Seen &seen_;
+};
+
+} // namespace
+
+Result<PlannedStep> searchPlan(const Step &step, const cluster::Cluster &cluster,
+                               const PlannerOptions &options, const Goal &goal, Seen &seen) {
   CLEAVE_TRY_ASSIGN(ForcedFates forced, forcedFates(step.model(), options.pins, options.spaces));
   if (!options.spaces.any())
-    return search(step, cluster, options, std::move(forced), seen);
+    return PlanSearch(step, cluster, options, goal, std::move(forced), seen).run();
   CLEAVE_TRY_ASSIGN(const std::unique_ptr<Step> realised, realiseForced(step, forced));
-  return search(*realised, cluster, options, std::move(forced), seen);
+  return PlanSearch(*realised, cluster, options, goal, std::move(forced), seen).run();
 }
 
 Result<PlannedStep> searchPlan(const Step &step, const cluster::Cluster &cluster,
-                               PlannerOptions options) {
-  const auto onTooLarge = std::exchange(options.onTooLarge, nullptr);
+                               const PlannerOptions &options) {
   Seen seen;
-  Result<PlannedStep> found = searchOnce(step, cluster, options, seen);
-  if (found.status().kind() == StatusKind::Infeasible && onTooLarge && seen.leastBytes)
-    onTooLarge(*seen.leastBytes);
-  return found;
+  return searchPlan(step, cluster, options, Goal(), seen);
 }
 
 } // namespace cleave::planner

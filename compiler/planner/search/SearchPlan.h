@@ -7,14 +7,15 @@
 // SpaceSearch.h. The fastest plan that fits wins.
 #pragma once
 
-#include "compiler/planner/search/PlannedStep.h"
+#include "compiler/planner/search/Trials.h"
 
 namespace cleave::planner {
 
-// Searches the best plan of a step. Infeasible if none is found that fits;
-// PlannerOptions::onTooLarge then gets the bytes of the smallest program that was seen. Other
-// errors as of planStep, forcedFates and Step.
+// Searches the best plan of a step. Infeasible if none is found that fits; other errors as of
+// planStep, forcedFates and Step. `seen` gets the extremes among the programs, also then.
 Result<PlannedStep> searchPlan(const Step &step, const cluster::Cluster &cluster,
-                               PlannerOptions options);
+                               const PlannerOptions &options, const Goal &goal, Seen &seen);
+Result<PlannedStep> searchPlan(const Step &step, const cluster::Cluster &cluster,
+                               const PlannerOptions &options);
 
 } // namespace cleave::planner

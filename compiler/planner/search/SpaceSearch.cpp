@@ -31,18 +31,19 @@ Result<std::unique_ptr<Step>> realiseForced(const Step &step, ForcedFates &force
 }
 
 SpaceSearch::SpaceSearch(const Step &step, const cluster::Cluster &cluster,
-                         const PlannerOptions &options, const ForcedFates &forced, Seen &seen)
-    : step_(step), cluster_(cluster), options_(options), forced_(forced), seen_(seen),
+                         const PlannerOptions &options, const Goal &goal, const ForcedFates &forced,
+                         Seen &seen)
+    : step_(step), cluster_(cluster), options_(options), goal_(goal), forced_(forced), seen_(seen),
       kept_(fatesOf(step.model(), forced)) {}
 
 // The faster of two plans, whose copies count with the least share and with all of their seconds.
 // The first has the bound.
-Result<PlannedStep> SpaceSearch::pinned(const Fates &fates, const PlannerOptions &options) const {
+Result<PlannedStep> SpaceSearch::pinned(const Fates &fates, const TrialOptions &options) const {
   if (!hasCopies(step_.model()))
-    return Trials(step_, cluster_, options_, seen_).plan(fates, options);
+    return Trials(step_, cluster_, options_, goal_, seen_).plan(fates, options);
   std::optional<PlannedStep> fastest;
   for (double exposed : {kLeastExposed, 1.0}) {
-    const Trials trials(step_, withExposedCopies(cluster_, exposed), options_, seen_);
+    const Trials trials(step_, withExposedCopies(cluster_, exposed), options_, goal_, seen_);
     Result<PlannedStep> found = trials.plan(fates, options);
     if (!found)
       return found;
@@ -58,7 +59,7 @@ Result<PlannedStep> SpaceSearch::pinned(const Fates &fates, const PlannerOptions
 }
 
 Result<PlannedStep> SpaceSearch::offloaded() const {
-  PlannerOptions unlimited = options_;
+  TrialOptions unlimited = options_;
   unlimited.budget = Budget::unlimited();
   CLEAVE_TRY_ASSIGN(const PlannedStep whole, pinned(kept_, unlimited));
   std::optional<PlannedStep> fastest;
@@ -85,7 +86,7 @@ Result<PlannedStep> SpaceSearch::offloaded() const {
 // keeps everything in device memory.
 Result<std::optional<PlannedStep>> SpaceSearch::offloadedAt(double exposed,
                                                             const PlannedStep &whole) const {
-  const Trials trials(step_, withExposedCopies(cluster_, exposed), options_, seen_,
+  const Trials trials(step_, withExposedCopies(cluster_, exposed), options_, goal_, seen_,
                       Proven{whole.plan.boundSeconds, {}});
   FateSearch fates(trials, forced_);
   CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, trials.shared());
@@ -99,7 +100,7 @@ Result<std::optional<PlannedStep>> SpaceSearch::offloadedAt(double exposed,
 
 // Uses other spaces with the layouts that are best within a larger budget.
 Status SpaceSearch::searchOn(const Trials &trials, int64_t larger, FateSearch &fates) const {
-  PlannerOptions options = trials.within(WhenTooLarge::Search);
+  TrialOptions options = trials.within(WhenTooLarge::Search);
   options.budget = larger;
   options.cutoffSeconds = fates.cutoff();
   const Result<PlannedStep> base = trials.plan(kept_, options);

@@ -22,11 +22,11 @@ class SpaceSearch {
 public:
   // `forced`: what is left of it by realiseForced(), which made `step`.
   SpaceSearch(const Step &step, const cluster::Cluster &cluster, const PlannerOptions &options,
-              const ForcedFates &forced, Seen &seen);
+              const Goal &goal, const ForcedFates &forced, Seen &seen);
 
   // The fastest plan with these fates, where pins may have moved values to other spaces. Infeasible
   // if it does not fit.
-  Result<PlannedStep> pinned(const Fates &fates, const PlannerOptions &options) const;
+  Result<PlannedStep> pinned(const Fates &fates, const TrialOptions &options) const;
   // Uses other spaces for values that do not fit. The layouts are the best ones without a limit,
   // and those for multiples of the budget. Infeasible if no plan is found.
   Result<PlannedStep> offloaded() const;
@@ -39,6 +39,7 @@ private:
   const Step &step_;
   const cluster::Cluster &cluster_;
   const PlannerOptions &options_;
+  Goal goal_;
   const ForcedFates &forced_;
   Seen &seen_;
   Fates kept_; // those that keep everything, but for what is forced

@@ -18,6 +18,15 @@ struct Seen {
   std::optional<Whole> whole;        // the fastest plan that keeps everything: the first program
   std::optional<Plan> smallest;      // the plan with the smallest program
   std::optional<int64_t> leastBytes; // of the smallest program, of a plan or not
+  std::optional<int64_t> lastBytes;  // the same of the last trial
+};
+
+// When a search ends.
+struct Goal {
+  // The first plan that fits is taken instead of the best one. Whether one is found does not depend
+  // on that.
+  bool isAnyEnough = false;
+  WhenTooLarge whenTooLarge = WhenTooLarge::Explain;
 };
 
 // A failure other than that nothing fits: no other plan mends it.
@@ -27,11 +36,12 @@ Status unlessInfeasible(const Status &status);
 class Trials {
 public:
   // `proven`: what is known of all plans within the budget of the options.
-  Trials(const Step &step, const cluster::Cluster &cluster, PlannerOptions options, Seen &seen,
-         std::optional<Proven> proven = {});
+  Trials(const Step &step, const cluster::Cluster &cluster, PlannerOptions options,
+         const Goal &goal, Seen &seen, std::optional<Proven> proven = {});
 
   const StepModel &model() const { return step_.model(); }
   const PlannerOptions &options() const { return options_; }
+  const Goal &goal() const { return goal_; }
   const Seen &seen() const { return seen_; }
   // Bytes of the budget of one rank, which must be limited.
   int64_t budget() const { return options_.budget.bytes(); }
@@ -39,26 +49,27 @@ public:
   Result<cluster::Cluster> shared() const;
 
   // Options for plans within the budget.
-  PlannerOptions within(WhenTooLarge whenTooLarge) const;
+  TrialOptions within(WhenTooLarge whenTooLarge) const;
   // Options for the fastest plan, however much memory it needs.
-  PlannerOptions withoutLimit() const;
+  TrialOptions withoutLimit() const;
 
   // The plan of the step with these fates. Errors as of planWithFates.
-  Result<PlannedStep> plan(const Fates &fates, const PlannerOptions &options) const;
+  Result<PlannedStep> plan(const Fates &fates, const TrialOptions &options) const;
   // The plan in which all ops but the repetitions are as in `around`, decisions on the step without
   // repetitions. It may exceed the budget. Infeasible if these do not permit the
   // repetitions.
   Result<PlannedStep> planAround(const Fates &fates, const Decisions &around) const;
 
 private:
-  using Plans = std::function<Result<Plan>(const StepModel &, const PlannerOptions &)>;
-  Result<PlannedStep> record(const Fates &fates, PlannerOptions options, const Plans &plans) const;
+  using Plans = std::function<Result<Plan>(const StepModel &, const TrialOptions &)>;
+  Result<PlannedStep> record(const Fates &fates, TrialOptions options, const Plans &plans) const;
   Result<Seen::Whole> wholeOf(const StepModel &model, const Decisions &decisions,
                               const ProgramMemory &memory) const;
 
   const Step &step_;
   cluster::Cluster cluster_;
   PlannerOptions options_;
+  Goal goal_;
   Seen &seen_;
   std::optional<Proven> proven_;
 };

@@ -31,7 +31,7 @@ struct BudgetCase {
   ForcedFates forced{step.model().ops.size()};
   std::vector<JointMesh> meshes = bounded();
   Seen seen;
-  Trials trials{step, h100Node(), options, seen, Proven{meshes[0].boundSeconds, {}}};
+  Trials trials{step, h100Node(), options, Goal(), seen, Proven{meshes[0].boundSeconds, {}}};
   BudgetSearch search{trials, forced, h100Node()};
 };
 
@@ -75,9 +75,9 @@ TEST_CASE("where no program is small enough, the message names the smaller one")
 TEST_CASE("without an explanation a failure is short") {
   const int64_t budget = wholeBytes() - 4 * kActivation;
   BudgetCase search(budget, [&](int64_t peak) { return std::max(peak, budget + 1024); });
-  PlannerOptions options = search.options;
-  options.whenTooLarge = WhenTooLarge::Search;
-  const Trials trials(search.step, h100Node(), options, search.seen);
+  Goal goal;
+  goal.whenTooLarge = WhenTooLarge::Search;
+  const Trials trials(search.step, h100Node(), search.options, goal, search.seen);
   CHECK(BudgetSearch(trials, search.forced, h100Node()).jointly(search.meshes).status().message() ==
         "no plan was found that fits");
 }

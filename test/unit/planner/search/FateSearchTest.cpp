@@ -22,7 +22,7 @@ struct FateCase {
   FakeStep step{nineLayers(), programs};
   int64_t budget;
   Seen seen;
-  Trials trials{step, h100Node(), onOneRank(budget), seen};
+  Trials trials{step, h100Node(), onOneRank(budget), Goal(), seen};
   ForcedFates forced{step.model().ops.size()};
   FateSearch fates{trials, forced};
   Plan whole = plannedBy(step.model(), "", 1);

@@ -37,7 +37,7 @@ struct Case {
 
   StepModel model = trainingModel(512, 1024, 2048);
   double factor;
-  PlannerOptions options;
+  TrialOptions options;
   int programs = 0; // that were read
 };
 

@@ -12,15 +12,8 @@ using namespace cleave;
 using namespace cleave::planner;
 using namespace cleave::test;
 
-static Result<Plan> planOn(const StepModel &model, PlannerOptions options) {
+static Result<Plan> planOn(const StepModel &model, TrialOptions options) {
   return planStep(model, *cluster::findCluster("h100-node"), options);
-}
-
-TEST_CASE("all products of two axes are tried") {
-  std::vector<std::string> names;
-  for (const Mesh &mesh : candidateMeshes(8))
-    names.push_back(mesh.str());
-  CHECK(names == std::vector<std::string>{"x=8", "x=4,y=2", "x=2,y=4"});
 }
 
 TEST_CASE("the answer lies between its bound and any recipe") {
@@ -78,8 +71,9 @@ TEST_CASE("a step that does not fit is refused with numbers") {
                                "smallest found needs ") &&
                  Catch::Contains(" (--memory ") &&
                  Catch::Contains(" more; largest at that point: "));
-  options.proven = Proven{0, {}}; // a bound on steps with other repetitions too: these may fit
-  CHECK_THAT(planOn(model, options).status().message(),
+  TrialOptions trial = options;
+  trial.proven = Proven{0, {}}; // a bound on steps with other repetitions too: these may fit
+  CHECK_THAT(planOn(model, trial).status().message(),
              Catch::StartsWith("no plan was found that fits into 1.00 MiB") &&
                  !Catch::Contains("none needs less"));
 }
@@ -140,38 +134,4 @@ TEST_CASE("axes that a plan takes together are named like all others") {
   REQUIRE(plan->meshesTried.size() == 1);
   CHECK(plan->meshesTried[0].mesh == plan->mesh);
   CHECK(plan->meshesTried[0].note == "chosen, with axes together as in tp1+tp2+tp3=8");
-}
-
-TEST_CASE("of several meshes the best is taken, and no bound is above any of them") {
-  StepModel model = trainingModel(512, 1024, 4096);
-  for (const Budget &budget : {Budget::unlimited(), Budget(24 << 20)}) {
-    PlannerOptions options;
-    options.ranks = 16;
-    options.budget = budget;
-    Result<Plan> best = planOn(model, options);
-    REQUIRE(best.isOk());
-    CHECK(best->meshesTried.size() == candidateMeshes(16).size());
-    double least = solver::kForbidden;
-    for (const Mesh &mesh : candidateMeshes(16)) {
-      options.mesh = mesh;
-      Result<Plan> alone = planOn(model, options);
-      if (!alone)
-        continue;
-      least = std::min(least, alone->seconds);
-      CHECK(best->boundSeconds <= alone->seconds * (1 + 1e-9));
-    }
-    CHECK(best->seconds == Approx(least).epsilon(1e-6));
-    for (const TriedMesh &tried : best->meshesTried) // the others are proven to be no better
-      CHECK((tried.isPlanned || !tried.note.empty() || tried.seconds >= least * (1 - 1e-6)));
-  }
-}
-
-TEST_CASE("a mesh of the search's own has axes that are named by what the plan splits") {
-  PlannerOptions options;
-  options.ranks = 4;
-  const Mesh mesh = *Mesh::parse("x=4");
-  CHECK(onMesh(options, mesh).isOwnMesh);
-  CHECK(onMesh(onMesh(options, mesh), mesh).isOwnMesh);
-  options.mesh = mesh; // which the user gave
-  CHECK_FALSE(onMesh(options, mesh).isOwnMesh);
 }

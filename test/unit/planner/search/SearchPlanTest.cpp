@@ -12,16 +12,14 @@ using namespace cleave::test;
 namespace {
 
 struct PlanCase {
-  explicit PlanCase(int64_t missing) : options(onOneRank(peakOf(step.model()) - missing)) {
-    options.onTooLarge = [this](int64_t bytes) { tooLarge = bytes; };
-  }
+  explicit PlanCase(int64_t missing) : options(onOneRank(peakOf(step.model()) - missing)) {}
 
-  Result<PlannedStep> search() { return searchPlan(step, h100Node(), options); }
+  Result<PlannedStep> search() { return searchPlan(step, h100Node(), options, Goal(), seen); }
 
   FakePrograms programs;
   FakeStep step{nineLayers(), programs};
   PlannerOptions options;
-  std::optional<int64_t> tooLarge;
+  Seen seen;
 };
 
 } // namespace
@@ -34,7 +32,7 @@ TEST_CASE("a step that fits is planned once") {
   CHECK(found->recomputation.empty());
   CHECK(found->plan.arenaBytes == step.options.budget.bytes());
   CHECK(step.programs.copies == 1);
-  CHECK_FALSE(step.tooLarge);
+  CHECK(step.seen.leastBytes == found->plan.arenaBytes);
 }
 
 TEST_CASE("a step that does not fit is recomputed in part, and says so") {
@@ -65,9 +63,9 @@ TEST_CASE("where no plan fits, this is proven, and the bytes of the smallest pro
   const Status status = step.search().status();
   CHECK(status.kind() == StatusKind::Infeasible);
   CHECK_THAT(status.message(), Catch::StartsWith("no plan fits into 4.00 KiB"));
-  REQUIRE(step.tooLarge);
-  CHECK(*step.tooLarge > kActivation);
-  CHECK(*step.tooLarge < peakOf(nineLayers()));
+  REQUIRE(step.seen.leastBytes);
+  CHECK(*step.seen.leastBytes > kActivation);
+  CHECK(*step.seen.leastBytes < peakOf(nineLayers()));
 }
 
 TEST_CASE("a hopeless search proves nothing") {
@@ -76,8 +74,8 @@ TEST_CASE("a hopeless search proves nothing") {
   const Status status = step.search().status();
   CHECK(status.kind() == StatusKind::Infeasible);
   CHECK_THAT(status.message(), Catch::StartsWith("no plan was found that fits into "));
-  REQUIRE(step.tooLarge);
-  CHECK(*step.tooLarge > 2 * step.options.budget.bytes());
+  REQUIRE(step.seen.leastBytes);
+  CHECK(*step.seen.leastBytes > 2 * step.options.budget.bytes());
 }
 
 TEST_CASE("a recipe leaves nothing to search") {
@@ -103,5 +101,5 @@ TEST_CASE("a step that cannot be realised ends the search") {
   PlanCase step(4 * kActivation);
   step.programs.failure = Status::userError("unreadable");
   CHECK(step.search().status().message() == "unreadable");
-  CHECK_FALSE(step.tooLarge);
+  CHECK_FALSE(step.seen.leastBytes);
 }

@@ -27,7 +27,7 @@ struct SpaceCase {
   }
 
   Result<PlannedStep> offloaded() {
-    return SpaceSearch(step, cluster, options, forced, seen).offloaded();
+    return SpaceSearch(step, cluster, options, Goal(), forced, seen).offloaded();
   }
 
   FakePrograms programs;
@@ -101,7 +101,7 @@ TEST_CASE("copies that pins demand lengthen a step if they take longer than comp
     search.forced.arguments[1] = Space::Host;
     const Result<std::unique_ptr<Step>> realised = realiseForced(search.step, search.forced);
     REQUIRE(realised);
-    const SpaceSearch spaces(**realised, search.cluster, search.options, search.forced,
+    const SpaceSearch spaces(**realised, search.cluster, search.options, Goal(), search.forced,
                              search.seen);
     const Result<PlannedStep> found =
         spaces.pinned(fatesOf((*realised)->model(), search.forced), search.options);

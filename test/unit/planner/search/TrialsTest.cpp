@@ -13,7 +13,7 @@ TEST_CASE("the smallest program and the fastest plan that keeps everything are r
   FakePrograms programs;
   const FakeStep step(nineLayers(), programs);
   Seen seen;
-  const Trials trials(step, h100Node(), onOneRank(1), seen);
+  const Trials trials(step, h100Node(), onOneRank(1), Goal(), seen);
   const Result<PlannedStep> kept = trials.plan(keepAll(step.model()), trials.withoutLimit());
   REQUIRE(kept);
   REQUIRE((seen.whole && seen.smallest && seen.leastBytes));
@@ -26,13 +26,14 @@ TEST_CASE("the smallest program and the fastest plan that keeps everything are r
   CHECK(seen.whole->peakBytes == kept->plan.peakBytes);
   CHECK(seen.smallest->arenaBytes == again->plan.arenaBytes);
   CHECK(*seen.leastBytes == again->plan.arenaBytes);
+  CHECK(*seen.lastBytes == again->plan.arenaBytes);
 }
 
 TEST_CASE("a program that does not fit counts among the smallest, but is not a plan") {
   FakePrograms programs;
   const FakeStep step(nineLayers(), programs);
   Seen seen;
-  const Trials trials(step, h100Node(), onOneRank(1), seen);
+  const Trials trials(step, h100Node(), onOneRank(1), Goal(), seen);
   const Status status =
       trials.plan(keepAll(step.model()), trials.within(WhenTooLarge::Stop)).status();
   CHECK(status.kind() == StatusKind::Infeasible);
@@ -45,7 +46,7 @@ TEST_CASE("a failure that is not about memory stays one") {
   FakePrograms programs{.failure = Status::defect("no program")};
   const FakeStep step(nineLayers(), programs);
   Seen seen;
-  const Trials trials(step, h100Node(), onOneRank(1), seen);
+  const Trials trials(step, h100Node(), onOneRank(1), Goal(), seen);
   const Status status = trials.plan(keepAll(step.model()), trials.withoutLimit()).status();
   CHECK(unlessInfeasible(status).kind() == StatusKind::Defect);
 }
@@ -54,7 +55,7 @@ TEST_CASE("plans around decisions may exceed the budget, and have the bound that
   FakePrograms programs;
   const FakeStep step(nineLayers(), programs);
   Seen seen;
-  const Trials trials(step, h100Node(), onOneRank(1), seen, Proven{1e-9, {}});
+  const Trials trials(step, h100Node(), onOneRank(1), Goal(), seen, Proven{1e-9, {}});
   const Result<PlannedStep> kept = trials.plan(keepAll(step.model()), trials.withoutLimit());
   REQUIRE(kept);
   const Result<PlannedStep> around = trials.planAround(fullRecompute(step.model()), kept->plan);
