@@ -5,6 +5,8 @@
 #include "runtime/base/Units.h"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 namespace cleave::planner {
 
@@ -62,31 +64,40 @@ static int64_t nextAmount(int64_t enough, int64_t refused, std::optional<int64_t
                                                  : std::min(last, refused + (enough - refused) / 2);
 }
 
+// The largest of the amounts that are smaller; 0: there is none.
+static int64_t largestBelow(const std::set<int64_t> &amounts, int64_t limit) {
+  const auto next = amounts.lower_bound(limit);
+  return next == amounts.begin() ? 0 : *std::prev(next);
+}
+
 Result<LeastMemory> leastMemory(const Step &step, const cluster::Cluster &cluster,
                                 PlannerOptions options,
                                 const std::function<void(const std::string &)> &tell) {
   Budgets budgets(step, cluster, options);
   CLEAVE_TRY_ASSIGN(const PlannedStep fastest, budgets.in(Budget::unlimited()));
-  int64_t enough = fastest.plan.arenaBytes, refused = 0;
+  int64_t enough = fastest.plan.arenaBytes;
+  std::set<int64_t> refused;
   std::optional<int64_t> seen;
-  auto isLeast = [&] { return refused == enough * 99 / 100; };
-  for (int i = 0; i < kSearches && !isLeast(); ++i) {
-    const int64_t amount = nextAmount(enough, refused, seen);
+  bool isLeast = false;
+  for (int i = 0; i < kSearches && !isLeast; ++i) {
+    const int64_t amount = nextAmount(enough, largestBelow(refused, enough), seen);
     const bool isLast = amount == enough * 99 / 100; // refused by what refuses a compilation
     CLEAVE_TRY_ASSIGN(bool suffices, budgets.suffices(amount, isLast ? WhenTooLarge::Explain
                                                                      : WhenTooLarge::Search));
-    (suffices ? enough : refused) = amount;
     tell(concat("--memory ", amount, suffices ? ": a plan was found" : ": no plan found"));
-    if (refused >= enough)
-      refused = 0; // a smaller amount suffices all the same
-    if (!suffices)
-      seen = budgets.seen;
+    if (suffices) {
+      enough = amount;
+      continue;
+    }
+    refused.insert(amount);
+    seen = budgets.seen;
+    isLeast = isLast;
   }
   options.budget = enough;
   CLEAVE_TRY_ASSIGN(PlannedStep planned, searchPlan(step, cluster, options));
   return LeastMemory{enough, std::move(planned),
                      concat("--memory ", enough, " is the least in which a plan was found; ",
-                            isLeast() ? "1 % less was refused" : "less was not tried")};
+                            isLeast ? "1 % less was refused" : "less was not tried")};
 }
 
 // A budget in which a plan is found, if one is near the smallest program that was seen.
