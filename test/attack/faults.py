@@ -3,6 +3,7 @@
 import pathlib
 import subprocess
 
+import cleave
 from processes import Skipped
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -30,7 +31,7 @@ class Fault:
         self.state = case.root / f"fault-{action}"
         self.state.write_bytes(bytes(8))
         pathlib.Path(f"{self.state}.hit").unlink(missing_ok=True)
-        self.env = {"LD_PRELOAD": str(library(case.arena)), "FAULT_UNDER": str(under), "FAULT_CALLS": kind,
+        self.env = {**cleave.preloading(library(case.arena)), "FAULT_UNDER": str(under), "FAULT_CALLS": kind,
                     "FAULT_AT": str(at), "FAULT_DO": str(action), "FAULT_STATE": str(self.state)}
 
     def calls(self):

@@ -138,6 +138,11 @@ def write_npz(path, arrays, double=False):
             archive.writestr(f"{name}.npy", write_npy(shape, numbers, double))
 
 
+def preloading(library):
+    """The environment that preloads a library into a tool. AddressSanitizer, if the tools are built with it, wants to come first."""
+    return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
+
 def children(pid):
     """Process ids of the children of `pid`, in the order of their start (numbers may wrap around)."""
     found = []

@@ -113,7 +113,7 @@ class Restarting(unittest.TestCase):
 
     def stop_in_a_save(self, rank, **env):
         save = self.folder / "save"
-        shim = {"LD_PRELOAD": self.shim, "STOP": f"rank-0000{rank}.safetensors", **env}
+        shim = {**cleave.preloading(self.shim), "STOP": f"rank-0000{rank}.safetensors", **env}
         process = self.start(4, 10, "--save", save, "--save-every", 2, "--timeout", TIMEOUT, env=shim)
         self.wait_for(lambda: any(self.is_stopped(pid) for pid in cleave.children(process.pid)), process)
         begun = time.monotonic()
@@ -139,7 +139,7 @@ class Restarting(unittest.TestCase):
         save = self.folder / "save"
         begun = time.monotonic()
         for comm in ("shm", "gloo"):
-            shim = {"LD_PRELOAD": self.shim, "SLOW": "rank-00000.safetensors", "CLEAVE_COMM": comm}
+            shim = {**cleave.preloading(self.shim), "SLOW": "rank-00000.safetensors", "CLEAVE_COMM": comm}
             process = self.start(4, 2, "--save", save / comm, "--timeout", 2, env=shim)
             code, err = self.end_of(process)
             self.assertEqual(code, 0, err)
@@ -230,7 +230,7 @@ class Restarting(unittest.TestCase):
         self.assertEqual(self.weights(self.folder / "save"), weights)
 
     def test_restarts_are_limited(self):
-        shim = {"LD_PRELOAD": self.shim, "KILL": "rank-00001.safetensors"}
+        shim = {**cleave.preloading(self.shim), "KILL": "rank-00001.safetensors"}
         process = self.start(4, 10, "--save", self.folder / "save", "--max-restarts", 2, env=shim)
         code, err = self.end_of(process)
         self.assertEqual(code, 3, err)

@@ -216,8 +216,7 @@ static const std::string &globOf(const NamePin &pin) {
   return pin.name.empty() ? pin.op : pin.name;
 }
 
-// Whether the glob matches one of the argument's names.
-static bool matches(const std::string &glob, const Argument &argument) {
+bool matchesName(const std::string &glob, const Argument &argument) {
   return matchesGlob(glob, argument.name) ||
          std::any_of(argument.otherNames.begin(), argument.otherNames.end(),
                      [&](const std::string &name) { return matchesGlob(glob, name); });
@@ -225,7 +224,7 @@ static bool matches(const std::string &glob, const Argument &argument) {
 
 // Whether the rule is about the argument, or about the op.
 static bool binds(const NamePin &pin, const StepModel &model, const Argument &argument) {
-  return !pin.name.empty() && matches(pin.name, argument) &&
+  return !pin.name.empty() && matchesName(pin.name, argument) &&
          model.values[argument.value].shape.size() == pin.layout.size();
 }
 static bool binds(const NamePin &pin, const StepModel &, const Op &op) {
@@ -294,7 +293,7 @@ Status Pins::check(const StepModel &model, const Mesh &mesh) const {
   }
   for (const GatherPin &pin : gatherRules_)
     if (std::none_of(model.arguments.begin(), model.arguments.end(), [&](const Argument &argument) {
-          return argument.role == Role::Parameter && matches(pin.name, argument);
+          return argument.role == Role::Parameter && matchesName(pin.name, argument);
         }))
       return Status::userError("the pin on gathering ", pin.name, " matches no parameter");
   CLEAVE_TRY(checkAgreement(rules_, model, model.arguments));
@@ -459,7 +458,7 @@ const NamePin *Pins::ruleFor(const StepModel &model, int argument) const {
   const Argument &what = model.arguments[argument];
   size_t dims = model.values[what.value].shape.size();
   for (const NamePin &pin : rules_)
-    if (!pin.name.empty() && matches(pin.name, what) && pin.layout.size() == dims)
+    if (!pin.name.empty() && matchesName(pin.name, what) && pin.layout.size() == dims)
       return &pin;
   return nullptr;
 }
@@ -469,7 +468,7 @@ void Pins::restrictArgument(const StepModel &model, int index, const Mesh &mesh,
   restrictLayouts(model, index, mesh, choices);
   std::optional<bool> keep;
   for (const GatherPin &pin : gatherRules_)
-    if (matches(pin.name, model.arguments[index]))
+    if (matchesName(pin.name, model.arguments[index]))
       keep = pin.keep;
   const bool mayStay = std::any_of(choices.begin(), choices.end(),
                                    [](const ArgumentChoice &c) { return c.staysGathered; });

@@ -74,6 +74,10 @@ struct NamePin {
   std::optional<std::vector<std::vector<std::string>>> use; // nothing: as `layout`
 };
 
+// Whether the glob of a rule matches one of the names of an argument, which a tied parameter has
+// several of.
+bool matchesName(const std::string &glob, const Argument &argument);
+
 // A recipe or a list of rules, applied as a filter to choices.
 class Pins {
 public:

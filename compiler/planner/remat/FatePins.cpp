@@ -58,7 +58,7 @@ static bool matches(const SpacePin &pin, const StepModel &model, const Argument 
   const bool isMeant = pin.of == Of::States ? argument.role == Role::State
                        : pin.of == Of::Parameters
                            ? argument.role == Role::Parameter
-                           : pin.of == Of::Name && matchesGlob(pin.glob, argument.name);
+                           : pin.of == Of::Name && matchesName(pin.glob, argument);
   return isMeant && mayBeAway(model, argument);
 }
 

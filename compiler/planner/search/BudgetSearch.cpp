@@ -32,7 +32,7 @@ Result<PlannedStep> BudgetSearch::jointly(const std::vector<JointMesh> &meshes) 
   if (!fates_.isGood() && isHopeless())
     return refusal(/*isProven=*/false);
   if (!fates_.isGood() && maySplit())
-    CLEAVE_TRY(fates_.keepBest(trials_.plan(kept_, faster())));
+    CLEAVE_TRY(fates_.keepBest(trials_.plan(kept_, fasterOrWhy())));
   if (!fates_.best())
     CLEAVE_TRY(searchOften(*costs));
   if (std::optional<PlannedStep> best = fates_.takeBest())
@@ -87,7 +87,7 @@ Status BudgetSearch::searchFastest(Costs &costs) {
     CLEAVE_TRY(fates_.tryOn(mesh, recipe).status());
   if (isHopeless() || !maySplit())
     return Status::ok();
-  CLEAVE_TRY(fates_.keepBest(trials_.plan(fates_.bestTried(), onMesh(faster(), mesh))));
+  CLEAVE_TRY(fates_.keepBest(trials_.plan(fates_.bestTried(), onMesh(fasterOrWhy(), mesh))));
   return searchFiner(costs);
 }
 
@@ -147,13 +147,21 @@ TrialOptions BudgetSearch::faster() const {
   return options;
 }
 
+// The same; while there is none, a failure says how much memory is missing, if that is asked for.
+TrialOptions BudgetSearch::fasterOrWhy() const {
+  TrialOptions options = faster();
+  if (!fates_.best())
+    options.whenTooLarge = trials_.goal().whenTooLarge;
+  return options;
+}
+
 Status BudgetSearch::refusal(bool isProven) const {
   const Plan &smallest = *trials_.seen().smallest;
   return Status::infeasible(refusalText(smallest, smallest.arenaBytes, trials_.budget(), isProven));
 }
 
 // The message that nothing fits: the failure with the smaller program of keeping everything and of
-// the best fates that were tried on the mesh.
+// the best fates that were tried on the mesh. Most of these trials have failed before.
 Result<PlannedStep> BudgetSearch::explain(const Mesh &mesh) const {
   const TrialOptions options = trials_.within(WhenTooLarge::Explain);
   Result<PlannedStep> kept = trials_.plan(kept_, options);

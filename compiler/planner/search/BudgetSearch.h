@@ -40,6 +40,7 @@ private:
   bool isHopeless() const;
   bool maySplit() const;
   TrialOptions faster() const;
+  TrialOptions fasterOrWhy() const;
   Status refusal(bool isProven) const;
   Result<PlannedStep> explain(const Mesh &mesh) const;
 

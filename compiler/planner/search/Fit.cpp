@@ -16,8 +16,9 @@ constexpr int kRounds = 6;
 // Networks count at most this share more than programs.
 constexpr int64_t kHopelessShare = 16;
 
-// Budgets of networks closer than this share of them are not told apart.
-constexpr int64_t kShare = 100;
+// Budgets of networks closer than this share of them are not told apart; by the larger one where
+// no plan can fit and the smallest program is for a message alone.
+constexpr int64_t kShare = 100, kShareOfMessage = 20;
 
 class Fitting {
 public:
@@ -38,8 +39,10 @@ public:
     CLEAVE_TRY(attempt(std::max(budget, budget + modelled() - tried_.memory.forBudget(budget))));
     bound_ = std::max(bound_, tried_.refined.solution.lowerBound);
     isProven_ = tried_.refined.solution.status == solver::SolveStatus::Infeasible;
-    if (isHopeless() && !findsLeast())
+    if (isHopeless() && !findsLeast()) {
+      tried_.isCut = true;
       return finish();
+    }
     for (int round = 0; round < kRounds && !(isFound() && fits()) && !isBeaten(); ++round) {
       const int64_t next = nextBudget();
       if (next == 0)
@@ -107,17 +110,20 @@ private:
   // The network's budget after a plan that is too large: its excess less. After a network without
   // a solution: what its smallest choices need. If these are known not to help: the middle of the
   // largest budget without a solution and the smallest solution; 0 where these are close.
-  int64_t nextBudget() const {
+  int64_t nextBudget() {
     const std::vector<int64_t> &needed = tried_.refined.solution.infeasibility.smallestBudget;
     const int64_t next = isFound() ? modelled() - excess() : needed.empty() ? 0 : needed[0];
-    if (!findsLeast() && infeasible_ < mostBudget() && next > mostBudget())
+    if (!findsLeast() && infeasible_ < mostBudget() && next > mostBudget()) {
+      tried_.isCut = true;
       return mostBudget();
+    }
     if (infeasible_ < next && !(smallest_ && next >= *smallest_))
       return next;
     if (!smallest_)
       return 0;
     const int64_t gap = *smallest_ - infeasible_;
-    return gap > *smallest_ / kShare ? infeasible_ + gap / 2 : 0;
+    const int64_t share = isHopeless() ? kShareOfMessage : kShare;
+    return gap > *smallest_ / share ? infeasible_ + gap / 2 : 0;
   }
 
   Result<Fitted> finish() {
@@ -132,7 +138,7 @@ private:
   }
 
   // Nothing fits: states the smallest program instead of what the network counts.
-  void explainLeast(solver::Solution &solution) const {
+  void explainLeast(solver::Solution &solution) {
     solver::Infeasibility &why = solution.infeasibility;
     if (isFound()) {
       why.bindingNodes = solution.peaks.empty() ? std::vector<int>() : solution.peaks[0].liveNodes;
@@ -141,6 +147,8 @@ private:
     }
     if (least_ && (!isHopeless() || findsLeast()))
       why.smallestBudget = {*least_};
+    else
+      tried_.isCut = true;
     solution.lowerBound = bound_;
   }
 

@@ -55,6 +55,9 @@ struct Fitted {
   // program found.
   Refined refined;
   ProgramMemory memory; // of its program
+  // None was found, and smaller programs than the smallest one were not searched, which Explain
+  // does.
+  bool isCut = false;
 
   bool isFound() const { return refined.solution.isFound(); }
 };

@@ -40,6 +40,7 @@ struct Best {
   std::string infeasible;           // the message of the mesh on which the fewest bytes are missing
   std::optional<int64_t> missing;   // bytes missing there; nothing: memory is not the reason
   MeshCandidate *closest = nullptr; // that mesh
+  bool isCut = false;               // smaller programs were not searched there (Fit.h)
   WhenTooLarge whenTooLarge = WhenTooLarge::Search;
   double solveSeconds = 0;             // wall time of all solves
   double seconds = solver::kForbidden; // of a step, with buckets as they are
@@ -133,8 +134,10 @@ static bool comesBefore(const MeshCandidate *a, const MeshCandidate *b) {
 
 // Keeps the message of the mesh on which the fewest bytes are missing. Where memory is not the
 // reason, more are missing than anywhere else.
-static void keepReason(const PlanProblem &problem, const solver::Solution &solution,
-                       const TrialOptions &options, MeshCandidate &candidate, Best &best) {
+static void keepReason(const Fitted &fitted, const TrialOptions &options, MeshCandidate &candidate,
+                       Best &best) {
+  const PlanProblem &problem = fitted.refined.problem;
+  const solver::Solution &solution = fitted.refined.solution;
   const std::vector<int64_t> &least = solution.infeasibility.smallestBudget;
   std::optional<int64_t> missing;
   if (!least.empty())
@@ -146,6 +149,7 @@ static void keepReason(const PlanProblem &problem, const solver::Solution &solut
                                       /*isOnlyStep=*/!options.proven);
   best.missing = missing;
   best.closest = &candidate;
+  best.isCut = fitted.isCut;
 }
 
 // The seconds that a plan on one mesh must beat. Of equally good meshes the first candidate wins.
@@ -268,7 +272,7 @@ static Status tryMesh(const TrialOptions &options, MeshCandidate &candidate, Bes
     best.memory = fitted->memory;
     best.seconds = outcome.seconds;
   } else if (outcome.isTooLarge) {
-    keepReason(refined.problem, refined.solution, options, candidate, best);
+    keepReason(*fitted, options, candidate, best);
   }
   return Status::ok();
 }
@@ -345,7 +349,8 @@ static Result<Best> search(const TrialOptions &options, std::vector<MeshCandidat
   for (MeshCandidate *candidate : order)
     if (candidate != fastest.candidate)
       CLEAVE_TRY(tryMesh(options, *candidate, best));
-  if (!best.candidate && best.closest && options.whenTooLarge == WhenTooLarge::Explain)
+  if (!best.candidate && best.closest && best.isCut &&
+      options.whenTooLarge == WhenTooLarge::Explain)
     CLEAVE_TRY(findLeast(options, best));
   return best;
 }

@@ -31,10 +31,29 @@ TrialOptions Trials::withoutLimit() const {
   return options;
 }
 
-Result<PlannedStep> Trials::plan(const Fates &fates, const TrialOptions &options) const {
-  return record(fates, options, [&](const StepModel &model, const TrialOptions &its) {
-    return planStep(model, cluster_, its);
+// A failed trial that did at least as much. All trials are of one step under one set of pins.
+const Trials::Failure *Trials::failureOf(const Fates &fates, const TrialOptions &options) const {
+  const auto found = std::ranges::find_if(failures_, [&](const Failure &failure) {
+    const TrialOptions &its = failure.options;
+    return its.mesh == options.mesh && its.budget == options.budget &&
+           its.cutoffSeconds == options.cutoffSeconds && its.whenTooLarge >= options.whenTooLarge &&
+           failure.fates == fates;
   });
+  return found == failures_.end() ? nullptr : &*found;
+}
+
+Result<PlannedStep> Trials::plan(const Fates &fates, const TrialOptions &options) const {
+  if (const Failure *failure = failureOf(fates, options)) {
+    seen_.lastBytes = failure->bytes;
+    return failure->status;
+  }
+  Result<PlannedStep> planned =
+      record(fates, options, [&](const StepModel &model, const TrialOptions &its) {
+        return planStep(model, cluster_, its);
+      });
+  if (planned.status().kind() == StatusKind::Infeasible)
+    failures_.push_back({fates, options, planned.status(), seen_.lastBytes});
+  return planned;
 }
 
 Result<PlannedStep> Trials::planAround(const Fates &fates, const Decisions &around) const {

@@ -53,7 +53,8 @@ public:
   // Options for the fastest plan, however much memory it needs.
   TrialOptions withoutLimit() const;
 
-  // The plan of the step with these fates. Errors as of planWithFates.
+  // The plan of the step with these fates. Errors as of planWithFates; a trial that failed for want
+  // of memory is not repeated.
   Result<PlannedStep> plan(const Fates &fates, const TrialOptions &options) const;
   // The plan in which all ops but the repetitions are as in `around`, decisions on the step without
   // repetitions. It may exceed the budget. Infeasible if these do not permit the
@@ -63,6 +64,14 @@ public:
 private:
   using Plans = std::function<Result<Plan>(const StepModel &, const TrialOptions &)>;
   Result<PlannedStep> record(const Fates &fates, TrialOptions options, const Plans &plans) const;
+  // A trial that found no plan.
+  struct Failure {
+    Fates fates;
+    TrialOptions options;
+    Status status;
+    std::optional<int64_t> bytes; // of its smallest program
+  };
+  const Failure *failureOf(const Fates &fates, const TrialOptions &options) const;
   Result<Seen::Whole> wholeOf(const StepModel &model, const Decisions &decisions,
                               const ProgramMemory &memory) const;
 
@@ -72,6 +81,7 @@ private:
   Goal goal_;
   Seen &seen_;
   std::optional<Proven> proven_;
+  mutable std::vector<Failure> failures_;
 };
 
 } // namespace cleave::planner

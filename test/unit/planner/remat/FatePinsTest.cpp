@@ -158,6 +158,20 @@ TEST_CASE("rules name what is in which space, and the last one wins") {
              Catch::Matchers::Contains("expected") && Catch::Matchers::Contains("tape"));
 }
 
+TEST_CASE("a rule may name what is tied by any of its names") {
+  StepModel model = trainingModel(64, 512, 1024);
+  const OtherSpaces host{.host = 1 << 30};
+  const ForcedFates all = *forcedFates(model, *Pins::parse("offload:parameters"), host);
+  REQUIRE_FALSE(all.arguments.empty());
+  const int parameter = all.arguments.begin()->first;
+  model.arguments[parameter].otherNames = {"head.weight"};
+  const Pins pins = rules(R"({"name": "head.*", "space": "host"})");
+  const Result<ForcedFates> forced = forcedFates(model, pins, host);
+  INFO(forced.status().message());
+  REQUIRE(forced);
+  CHECK(forced->arguments == std::map<int, Space>{{parameter, Space::Host}});
+}
+
 TEST_CASE("where parameters are gathered again, what is made of them alone is made again") {
   std::string text = trainingStep(8, 4, 16);
   auto replace = [&](const std::string &from, const std::string &to) {

@@ -96,3 +96,25 @@ TEST_CASE("a program that cannot be read ends the planning") {
   };
   CHECK_THAT(step.plan().status().message(), Catch::Contains("no program"));
 }
+
+TEST_CASE("a search that only wants to fit ends where no plan can, and says so") {
+  Case step(1);
+  const cluster::Cluster shared = *cluster::forRanks(*cluster::findCluster("h100-node"), 4);
+  Costs costs(step.model, shared, Mesh{{{"dp", 4}}});
+  FitOptions options;
+  options.memoryOf = [&](const Decisions &decisions) -> Result<ProgramMemory> {
+    return ProgramMemory{step.bytesOf(decisions), step.bytesOf(decisions)};
+  };
+  options.budget = kMiB; // a quarter of the arguments takes 12 MiB
+  const Result<Fitted> cut = solveToFit(costs, Pins(), options);
+  REQUIRE(cut);
+  CHECK_FALSE(cut->isFound());
+  CHECK(cut->isCut);
+  options.whenTooLarge = WhenTooLarge::Explain;
+  const Result<Fitted> explained = solveToFit(costs, Pins(), options);
+  REQUIRE(explained);
+  CHECK_FALSE(explained->isFound());
+  CHECK_FALSE(explained->isCut);
+  REQUIRE(!explained->refined.solution.infeasibility.smallestBudget.empty());
+  CHECK(explained->refined.solution.infeasibility.smallestBudget[0] >= 12 * kMiB);
+}

@@ -42,6 +42,27 @@ TEST_CASE("a program that does not fit counts among the smallest, but is not a p
   CHECK(seen.leastBytes == peakOf(step.model()));
 }
 
+TEST_CASE("a trial that failed for want of memory is not repeated, unless it does more now") {
+  FakePrograms programs;
+  const FakeStep step(nineLayers(), programs);
+  Seen seen;
+  const Trials trials(step, h100Node(), onOneRank(1), Goal(), seen);
+  const Fates kept = keepAll(step.model());
+  auto programsOf = [&](WhenTooLarge whenTooLarge) {
+    const int before = programs.read;
+    seen.lastBytes.reset();
+    const Status status = trials.plan(kept, trials.within(whenTooLarge)).status();
+    CHECK(status.kind() == StatusKind::Infeasible);
+    CHECK(seen.lastBytes >= kActivation);
+    return programs.read - before;
+  };
+  CHECK(programsOf(WhenTooLarge::Stop) > 0);
+  CHECK(programsOf(WhenTooLarge::Stop) == 0);
+  CHECK(programsOf(WhenTooLarge::Explain) > 0);
+  CHECK(programsOf(WhenTooLarge::Search) == 0);
+  CHECK(programsOf(WhenTooLarge::Explain) == 0);
+}
+
 TEST_CASE("a failure that is not about memory stays one") {
   FakePrograms programs{.failure = Status::defect("no program")};
   const FakeStep step(nineLayers(), programs);
