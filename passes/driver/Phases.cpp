@@ -86,10 +86,21 @@ static Result<frontend::Imported> importModel(Compilation &c,
   return torchscript::importTorchScript(*c.context, path, options);
 }
 
+// The step, from the phase `import` on.
+static func::FuncOp step(Compilation &c) { return graph::stepOf(c.module()); }
+
+// Refuses a training without a loss, once the model can say what may be one.
+static Status checkLosses(Compilation &c) {
+  return !c.options.train || !c.options.losses.empty()
+             ? Status::ok()
+             : Status::userError("--train needs a loss: ", train::lossesToChoose(step(c)));
+}
+
 static Status import(Compilation &c) {
   CLEAVE_TRY_ASSIGN(frontend::ImportOptions options, importOptions(c.options));
   CLEAVE_TRY_ASSIGN(frontend::Imported imported, importModel(c, options));
   c.setModule(std::move(imported.module));
+  CLEAVE_TRY(checkLosses(c));
   for (const frontend::Remark &remark : imported.remarks)
     if (c.options.train || remark.kind != frontend::Remark::Kind::TrainingWarning)
       c.remarks.push_back({frontend::kindName(remark.kind), remark.name + ": " + remark.text});
@@ -99,9 +110,6 @@ static Status import(Compilation &c) {
                                       "' follow from the model; no program computes them"});
   return Status::ok();
 }
-
-// The step, from the phase `import` on.
-static func::FuncOp step(Compilation &c) { return graph::stepOf(c.module()); }
 
 // Runs `work`, whose errors are the user's mistakes, and whose warnings become remarks.
 static Status reported(Compilation &c, llvm::function_ref<LogicalResult()> work) {
@@ -218,6 +226,7 @@ static Status train(Compilation &c) {
     remarkPrecision(c, options.precision, summary);
     return Status::ok();
   }
+  CLEAVE_TRY(checkLosses(c));
   for (const std::string &text : c.options.losses) {
     CLEAVE_TRY_ASSIGN(train::LossOption loss, train::parseLoss(text).withContext("--loss"));
     options.losses.push_back(loss);

@@ -1,10 +1,12 @@
 // Losses over the outputs of the model, with labels as new arguments, and their metrics.
 #include "passes/train/Parts.h"
+#include "passes/train/Train.h"
 #include "passes/train/WholeStep.h"
 
 #include "compiler/frontend/emit/Loss.h"
 #include "dialects/graph/Build.h"
 #include "dialects/graph/Step.h"
+#include "runtime/base/Concat.h"
 #include "runtime/base/Nearest.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -32,6 +34,20 @@ std::optional<unsigned> outputNamed(func::FuncOp step, StringRef name) {
                    : llvm::to_integer(name, number, 10) && number < outputs.size())
     return outputs[number];
   return std::nullopt;
+}
+
+std::string lossesToChoose(func::FuncOp step) {
+  std::string names, example;
+  for (unsigned output : outputsOf(step)) {
+    const StringRef name = resultName(step, output);
+    const auto type = cast<RankedTensorType>(step.getResultTypes()[output]);
+    names += concat(names.empty() ? "`" : "`, `", name.str());
+    if (example.empty() && isa<FloatType>(type.getElementType()))
+      example =
+          concat("--loss ", type.getRank() == 0 ? "output:" : "softmax-cross-entropy:", name.str());
+  }
+  return concat("the model gives ", names, names.empty() ? "no outputs" : "`",
+                example.empty() ? "" : ", so for example ", example);
 }
 
 // The output that a loss names; sets `name` to its name. Null after an error.

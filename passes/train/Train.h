@@ -26,6 +26,10 @@ namespace cleave::train {
 mlir::LogicalResult buildTrainingStep(mlir::func::FuncOp step, const TrainOptions &options,
                                       precision::Summary *precision = nullptr);
 
+// For a training without a loss: the outputs of a model, and an option that trains the first number
+// among them.
+std::string lossesToChoose(mlir::func::FuncOp step);
+
 // Turns such a step into the evaluation of a micro-batch: no updates, dropout off, batch norms by
 // running statistics. Its results, of the role "loss", are the metrics of every loss, under the
 // names of runtime/artifact/program.proto (Program.evaluation): `loss` and, of a cross entropy,

@@ -131,7 +131,8 @@ static std::string memory(const plan::Plan &plan) {
   return table.isEmpty() ? "" : "\n" + titled("Memory of one rank") + "\n" + tableText(table);
 }
 
-// The collectives of rank 0; those of one kind and group share a row.
+// The collectives of rank 0; those of one kind and group share a row, also in segments of one name,
+// which differ in the slot of their micro-batch.
 static std::string collectives(const plan::Plan &plan) {
   struct Row {
     uint64_t count = 0, tensors = 0, bytes = 0;
@@ -139,13 +140,15 @@ static std::string collectives(const plan::Plan &plan) {
   };
   const plan::Program &program = programOf(plan, 0);
   std::map<std::tuple<int, std::string, std::string>, Row> rows;
+  std::map<std::string, int> firstOfName;
   for (int s = 0; s < program.segments_size(); ++s) {
+    const int first = firstOfName.try_emplace(program.segments(s).name(), s).first->second;
     const uint64_t runs = runsOf(program, s);
     for (const plan::Instruction &instruction : program.segments(s).instructions()) {
       if (!instruction.has_collective())
         continue;
       const plan::Collective &collective = instruction.collective();
-      Row &row = rows[{s, artifact::kindName(collective), axesText(plan, collective.axes())}];
+      Row &row = rows[{first, artifact::kindName(collective), axesText(plan, collective.axes())}];
       row.count += runs;
       row.tensors += runs * std::max(collective.send_size(), collective.recv_size());
       row.bytes += runs * collectiveBytes(program, collective);

@@ -144,11 +144,6 @@ Status checkModelOptions(const TypedModelOptions &typed, CompileOptions &options
     CLEAVE_TRY_ASSIGN(auto pair, splitPair(text, "--tie"));
     options.ties.push_back(pair);
   }
-  if (options.train && options.losses.empty())
-    return Status::userError(
-        "--train needs a loss, for example --loss softmax-cross-entropy:logits,labels; the name of "
-        "the only output may be left "
-        "out");
   if (!options.train && !options.losses.empty())
     return Status::userError("--loss is given without --train; add --train to plan training steps");
   return Status::ok();

@@ -15,10 +15,10 @@ Value countFromFront(const Emitter &e, Value indices, const Polynomial &size,
 // slice.
 Value gather(const Emitter &e, Value x, Value indices, int64_t dim, bool neverNegative = false);
 
-// What reaches a table of its rows' gradients, as PyTorch's embedding has it.
+// The options of PyTorch's embedding that change the gradient of its table.
 struct EmbeddingGradient {
-  int64_t padding = -1;  // nothing of this row; negative: of all rows
-  bool isScaled = false; // divided by how often a row occurs: refused
+  int64_t padding = -1;  // this row gets none; negative: all rows get theirs
+  bool isScaled = false; // rows' gradients are divided by how often they occur: refused
 };
 // The rows of `table` [vocabulary, width] with these indices.
 Value embedding(const Emitter &e, Value table, Value indices,

@@ -147,7 +147,8 @@ TrialOptions BudgetSearch::faster() const {
   return options;
 }
 
-// The same; while there is none, a failure says how much memory is missing, if that is asked for.
+// Like faster(). While there is no plan, a failure says how much memory is missing, if that is the
+// goal.
 TrialOptions BudgetSearch::fasterOrWhy() const {
   TrialOptions options = faster();
   if (!fates_.best())

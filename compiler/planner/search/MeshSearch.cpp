@@ -355,7 +355,7 @@ static Result<Best> search(const TrialOptions &options, std::vector<MeshCandidat
   return best;
 }
 
-// What became of the meshes, without coarser ones.
+// The outcomes of all meshes but the coarser ones.
 static std::vector<TriedMesh> triedMeshes(const std::vector<MeshCandidate> &candidates) {
   std::vector<TriedMesh> tried;
   for (const MeshCandidate &candidate : candidates)

@@ -41,7 +41,7 @@ static Mesh joinedMesh(const Mesh &mesh, const std::vector<std::vector<int>> &pa
       ->mesh;
 }
 
-// What became of the meshes, for the user. The chosen one has the names of the plan.
+// The outcomes of the meshes, for the user. The chosen one has the names of the plan.
 static std::vector<TriedMesh> meshesTried(const SolvedLayouts &layouts, const Mesh &named,
                                           const std::optional<Proven> &proven) {
   std::vector<TriedMesh> tried = layouts.tried;

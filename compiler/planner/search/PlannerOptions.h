@@ -1,4 +1,4 @@
-// PlannerOptions: what is asked of a plan; TrialOptions: what a search adds to it.
+// PlannerOptions: the question to the planner; TrialOptions: what a search adds to it.
 #pragma once
 
 #include "compiler/planner/choices/Pins.h"
@@ -47,7 +47,7 @@ struct Proven {
   std::vector<std::pair<Mesh, double>> meshes; // and no plan on these
 };
 
-// The same for one of several plans that are tried.
+// Options of one trial among several.
 struct TrialOptions : PlannerOptions {
   TrialOptions() = default;
   TrialOptions(PlannerOptions asked) : PlannerOptions(std::move(asked)) {}

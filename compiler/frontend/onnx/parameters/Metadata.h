@@ -17,7 +17,7 @@ struct FxNode {
 
   // The text of one argument; empty: it has its default.
   std::string text(size_t position) const;
-  // The same as a number; none: it has its default, or is no number.
+  // One argument as a number; none: it has its default, or is something else.
   std::optional<double> number(size_t position) const;
 };
 // None where the node has no such metadata.

@@ -1,4 +1,4 @@
-// What is asked of a plan: the meshes to search, and who names their axes.
+// The options of a plan: which meshes they search, and who names the axes.
 #include "compiler/planner/search/PlannerOptions.h"
 #include "compiler/planner/choices/Meshes.h"
 
