@@ -36,18 +36,23 @@ std::optional<unsigned> outputNamed(func::FuncOp step, StringRef name) {
   return std::nullopt;
 }
 
+static std::vector<std::string> outputNames(func::FuncOp step) {
+  std::vector<std::string> names;
+  for (unsigned output : outputsOf(step))
+    names.push_back(resultName(step, output).str());
+  return names;
+}
+
 std::string lossesToChoose(func::FuncOp step) {
-  std::string names, example;
+  const std::string names = "`" + llvm::join(outputNames(step), "`, `") + "`";
   for (unsigned output : outputsOf(step)) {
-    const StringRef name = resultName(step, output);
     const auto type = cast<RankedTensorType>(step.getResultTypes()[output]);
-    names += concat(names.empty() ? "`" : "`, `", name.str());
-    if (example.empty() && isa<FloatType>(type.getElementType()))
-      example =
-          concat("--loss ", type.getRank() == 0 ? "output:" : "softmax-cross-entropy:", name.str());
+    if (isa<FloatType>(type.getElementType()))
+      return concat("the model's outputs are ", names, "; for example --loss ",
+                    type.getRank() == 0 ? "output:" : "softmax-cross-entropy:",
+                    resultName(step, output).str());
   }
-  return concat("the model gives ", names, names.empty() ? "no outputs" : "`",
-                example.empty() ? "" : ", so for example ", example);
+  return "no output of the model is a floating-point number: " + names;
 }
 
 // The output that a loss names; sets `name` to its name. Null after an error.
@@ -56,9 +61,7 @@ static Value findOutput(func::FuncOp step, std::string &name) {
     name = resultName(step, *output).str();
     return step.getBody().front().getTerminator()->getOperand(*output);
   }
-  std::vector<std::string> known;
-  for (unsigned output : outputsOf(step))
-    known.push_back(resultName(step, output).str());
+  const std::vector<std::string> known = outputNames(step);
   if (name.empty())
     emitError(step.getLoc()) << "the loss names no output, but the model has several: "
                              << llvm::join(known, ", ") << "; choose one: KIND:OUTPUT";

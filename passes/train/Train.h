@@ -26,8 +26,8 @@ namespace cleave::train {
 mlir::LogicalResult buildTrainingStep(mlir::func::FuncOp step, const TrainOptions &options,
                                       precision::Summary *precision = nullptr);
 
-// For a training without a loss: the outputs of a model, and an option that trains the first number
-// among them.
+// The end of a message that the loss is missing: the model's outputs, and an option that trains one
+// of them.
 std::string lossesToChoose(mlir::func::FuncOp step);
 
 // Turns such a step into the evaluation of a micro-batch: no updates, dropout off, batch norms by

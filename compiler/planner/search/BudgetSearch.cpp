@@ -147,8 +147,8 @@ TrialOptions BudgetSearch::faster() const {
   return options;
 }
 
-// Like faster(). While there is no plan, a failure says how much memory is missing, if that is the
-// goal.
+// Like faster(). As long as there is no plan, and if the goal asks for an explanation, a trial that
+// fails also finds the smallest program.
 TrialOptions BudgetSearch::fasterOrWhy() const {
   TrialOptions options = faster();
   if (!fates_.best())

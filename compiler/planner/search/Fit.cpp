@@ -16,8 +16,8 @@ constexpr int kRounds = 6;
 // Networks count at most this share more than programs.
 constexpr int64_t kHopelessShare = 16;
 
-// Budgets of networks closer than this share of them are not told apart; by the larger one where
-// no plan can fit and the smallest program is for a message alone.
+// Budgets of networks are not told apart if they differ by less than 1/kShare, or by less than
+// 1/kShareOfMessage where no plan can fit and only a message needs the smallest program.
 constexpr int64_t kShare = 100, kShareOfMessage = 20;
 
 class Fitting {

@@ -18,7 +18,8 @@ struct JointMesh {
   int64_t instant = -1;
 };
 
-// How much work a bound is worth.
+// How tight the lowest bound is. Tight: its mesh is bounded again with more effort, until it is the
+// lowest once more.
 enum class Bounding { Quick, Tight };
 
 // The meshes to try (meshesToTry), by rising bound; those on which pins leave an op without choices

@@ -64,7 +64,7 @@ static int64_t nextAmount(int64_t enough, int64_t refused, std::optional<int64_t
                                                  : std::min(last, refused + (enough - refused) / 2);
 }
 
-// The largest of the amounts that are smaller; 0: there is none.
+// The largest amount below the limit; 0: there is none.
 static int64_t largestBelow(const std::set<int64_t> &amounts, int64_t limit) {
   const auto next = amounts.lower_bound(limit);
   return next == amounts.begin() ? 0 : *std::prev(next);

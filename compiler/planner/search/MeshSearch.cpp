@@ -33,7 +33,7 @@ struct MeshCandidate {
 
 // The best solution so far, and the reason if there is none.
 struct Best {
-  const MeshCandidate *candidate = nullptr;
+  MeshCandidate *candidate = nullptr;
   PlanProblem problem;
   solver::Solution solution;
   ProgramMemory memory;             // of the solution's program
@@ -152,7 +152,7 @@ static void keepReason(const Fitted &fitted, const TrialOptions &options, MeshCa
   best.isCut = fitted.isCut;
 }
 
-// The seconds that a plan on one mesh must beat. Of equally good meshes the first candidate wins.
+// The seconds that a plan on one mesh must beat. The first of equally good candidates wins.
 // Plans are compared by their own seconds: those of the network, which are a little less, do not
 // know which buckets are full.
 static double cutoffFor(const MeshCandidate &candidate, const MeshCandidate *best, double seconds) {
@@ -375,8 +375,7 @@ Result<SolvedLayouts> searchMeshes(const StepModel &model, const cluster::Cluste
     return Status::infeasible(best.infeasible);
   // Layouts of a coarser mesh are some of the mesh that was asked for, the first candidate.
   const bool isCoarser = !best.candidate->parts.empty();
-  MeshCandidate &target =
-      isCoarser ? candidates[0] : candidates[best.candidate - candidates.data()];
+  MeshCandidate &target = isCoarser ? candidates[0] : *best.candidate;
   SolvedLayouts found;
   found.tried = triedMeshes(candidates);
   found.chosen = &target - candidates.data(); // coarser meshes come last

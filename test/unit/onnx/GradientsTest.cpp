@@ -152,38 +152,37 @@ std::string noteOf(const std::string &call) {
   return "%y : [num_users=1] = call_function[target=torch.ops.aten." + call + ", kwargs = {})";
 }
 
+// The gradient of one node, exported from a call of PyTorch. It reads `matrix`, the x in this
+// shape, and `integers`.
+std::vector<double> gradientOfCall(Node node, const std::string &call, std::vector<double> shape,
+                                   const std::vector<double> &x, const Tensor &integers) {
+  node.metadata["pkg.torch.onnx.fx_node"] = noteOf(call);
+  Model model = emptyModel();
+  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("shape", kInt64, {2}),
+                        tensorInfo("integers", kInt64, integers.shape)};
+  model.graph.nodes = {makeNode("Reshape", {"x", "shape"}, {"matrix"}), node};
+  ImportOptions options;
+  options.values = {{"shape", std::move(shape)}};
+  return gradient(model, {{"x", numbers({2}, x)}, {"integers", integers}}, options);
+}
+
 TEST_CASE("no gradient reaches the padding of an embedding, which PyTorch's exporter only notes") {
-  Node rows = makeNode("Gather", {"table", "words"}, {"y"});
+  const Node rows = makeNode("Gather", {"matrix", "integers"}, {"y"});
+  Tensor words(ElementType::I64, {3});
+  words.values = {1, 0, 1};
   for (const auto &[call, slope] : {std::pair("embedding.default](args = (%table, %words)", 1.0),
                                     std::pair("embedding.default](args = (%table, %words, 1)", 0.0),
                                     std::pair("gather.default](args = (%table, %words, 1)", 1.0)}) {
-    rows.metadata["pkg.torch.onnx.fx_node"] = noteOf(call);
-    Model model = emptyModel();
-    model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("line", kInt64, {2}),
-                          tensorInfo("words", kInt64, {3})};
-    model.graph.nodes = {makeNode("Reshape", {"x", "line"}, {"table"}), rows};
-    ImportOptions options;
-    options.values = {{"line", {2, 1}}};
-    Tensor words(ElementType::I64, {3});
-    words.values = {1, 0, 1};
     INFO(call);
-    CHECK(gradient(model, {{"x", numbers({2}, {3, 4})}, {"words", words}}, options) ==
-          std::vector<double>{1, 2 * slope});
+    CHECK(gradientOfCall(rows, call, {2, 1}, {3, 4}, words) == std::vector<double>{1, 2 * slope});
   }
 }
 
 TEST_CASE("a cross-entropy has the smoothing that PyTorch's exporter only notes") {
-  Node loss = makeNode("SoftmaxCrossEntropyLoss", {"scores", "label"}, {"y"});
-  loss.metadata["pkg.torch.onnx.fx_node"] =
-      noteOf("cross_entropy_loss.default](args = (%scores, %label, None, 1, -100, 0.5)");
-  Model model = emptyModel();
-  model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("line", kInt64, {2}),
-                        tensorInfo("label", kInt64, {1})};
-  model.graph.nodes = {makeNode("Reshape", {"x", "line"}, {"scores"}), loss};
-  ImportOptions options;
-  options.values = {{"line", {1, 2}}};
-  const std::vector<double> found = gradient(
-      model, {{"x", numbers({2}, {0, 0})}, {"label", Tensor(ElementType::I64, {1}, 0)}}, options);
+  const std::vector<double> found =
+      gradientOfCall(makeNode("SoftmaxCrossEntropyLoss", {"matrix", "integers"}, {"y"}),
+                     "cross_entropy_loss.default](args = (%scores, %label, None, 1, -100, 0.5)",
+                     {1, 2}, {0, 0}, Tensor(ElementType::I64, {1}, 0));
   CHECK(found[0] == Approx(-0.25)); // 1/2 - 3/4
   CHECK(found[1] == Approx(0.25));
 }

@@ -45,7 +45,8 @@ Combine combineAttribute(NodeImport &n) {
   fail("attribute 'reduction' is '", name, "', expected none, add, mul, max or min");
 }
 
-// The format has no means, and PyTorch's exporter writes the last element in their place.
+// The format has no mean. PyTorch's exporter writes a replacement instead, where the last of
+// several elements wins.
 void refuseMean(const NodeImport &n) {
   std::optional<FxNode> fx = fxNodeOf(n.node);
   if (fx && fx->target == "aten.scatter_reduce.two" && fx->text(4) == "mean")

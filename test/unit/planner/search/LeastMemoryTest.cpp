@@ -64,25 +64,3 @@ TEST_CASE("a failure that is not about memory is passed on") {
             .status()
             .message() == "unreadable");
 }
-
-TEST_CASE("whether a plan is found does not depend on whether any plan is enough") {
-  FakePrograms programs;
-  const FakeStep step(modelOf(deepStep(4, 64, 16)), programs);
-  const int64_t whole = peakOf(step.model());
-  int found = 0, refused = 0;
-  for (int64_t budget = whole; budget > whole / 4; budget -= whole / 25) {
-    for (WhenTooLarge whenTooLarge : {WhenTooLarge::Search, WhenTooLarge::Explain}) {
-      INFO("in " << budget << " of " << whole << " bytes");
-      Seen seen;
-      auto isFound = [&](bool isAnyEnough) {
-        return searchPlan(step, h100Node(), onOneRank(budget), {isAnyEnough, whenTooLarge}, seen)
-            .isOk();
-      };
-      const bool isBestFound = isFound(false);
-      CHECK(isFound(true) == isBestFound);
-      ++(isBestFound ? found : refused);
-    }
-  }
-  CHECK(found > 0);
-  CHECK(refused > 0);
-}
