@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes merged.dynamo.onnx: what PyTorch's default ONNX export loses of a fresh model whose parameters are equal.
+"""Writes merged.dynamo.onnx and merged-slope.dynamo.onnx: what PyTorch's default ONNX export loses of a fresh model whose parameters are equal.
 
 `gain` and `scale` multiply one value and are both ones: the exporter merges the two products, and `scale` is gone. `shift` and `offset` (zeros) are
-read as 1 + shift and 1 + offset, which the exporter computes and merges: one tensor, read under two names.
+read as 1 + shift and 1 + offset, which the exporter computes and merges: one tensor, read under two names. The slope of a PReLU, [1], gets a
+further dim for rows of matrices, and is then merged with a weight, [1, 1].
 """
 
 import pathlib
@@ -24,7 +25,22 @@ class Merged(nn.Module):
         return (x * (1 + self.shift)).exp() * (1 + self.offset)
 
 
+class Slope(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc, self.act = nn.Linear(1, 1, bias=False), nn.PReLU(init=0.5)
+        nn.init.constant_(self.fc.weight, 0.5)
+
+    def forward(self, x):
+        return self.act(self.fc(x))
+
+
+def write(model, x, name):
+    torch.onnx.export(model.train(), (x,), pathlib.Path(__file__).with_name(name), dynamo=True, dynamic_shapes={"x": {0: "batch"}},
+                      external_data=False, verbose=False)
+
+
 if __name__ == "__main__":
     torch.manual_seed(0)
-    torch.onnx.export(Merged().train(), (torch.randn(2, 4),), pathlib.Path(__file__).with_name("merged.dynamo.onnx"), dynamo=True,
-                      dynamic_shapes={"x": {0: "batch"}}, external_data=False, verbose=False)
+    write(Merged(), torch.randn(2, 4), "merged.dynamo.onnx")
+    write(Slope(), torch.randn(2, 1), "merged-slope.dynamo.onnx")

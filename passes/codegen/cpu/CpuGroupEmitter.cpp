@@ -2,6 +2,7 @@
 #include "passes/codegen/cpu/CpuGroupEmitter.h"
 
 #include "dialects/graph/Cost.h"
+#include "passes/codegen/cpu/RowSums.h"
 
 using namespace mlir;
 
@@ -101,43 +102,27 @@ void CpuGroupEmitter::planScratch() {
   }
 }
 
-SmallVector<Value> CpuGroupEmitter::emitPassBody(size_t number, ValueRange carried) {
+// Stores what the pass stores at the current indices; returns the operands of its reductions.
+SmallVector<Value> CpuGroupEmitter::emitElement(size_t number) {
   const Pass &pass = passes_[number];
   inner_.clear();
   emitInner(pass.roots);
   for (auto [value, scratch] : kept_[number])
     k_.storeTo(valueOf(value), scratch, linearReduced());
-  SmallVector<Value> next;
-  for (auto [reduce, before] : llvm::zip(pass.reductions, carried)) {
-    graph::ReduceOp op = reduce;
-    next.push_back(k_.combine(op.getKind(), graph::elementTypeOf(op.getOperand()), before,
-                              valueOf(op.getOperand())));
-  }
+  SmallVector<Value> operands;
+  for (graph::ReduceOp reduce : pass.reductions)
+    operands.push_back(valueOf(reduce.getOperand()));
   if (number + 1 == passes_.size())
     storeInnerResults();
   inner_.clear();
-  return next;
-}
-
-SmallVector<Value> CpuGroupEmitter::emitPassLoops(size_t pass, size_t depth, ValueRange carried) {
-  if (depth == nest_.reduced.size())
-    return emitPassBody(pass, carried);
-  int factor = nest_.reduced[depth];
-  return k_.fold(k_.constant(0), k_.constant(nest_.sizes[factor]), 1, carried,
-                 [&](Value index, ValueRange inside) {
-                   index_[factor] = index;
-                   return emitPassLoops(pass, depth + 1, inside);
-                 });
+  return operands;
 }
 
 void CpuGroupEmitter::emitPoint() {
   for (auto [number, pass] : llvm::enumerate(passes_)) {
     emitOuter(pass.roots);
-    SmallVector<Value> start;
-    for (graph::ReduceOp reduce : pass.reductions)
-      start.push_back(
-          k_.neutral(reduce.getKind(), k_.wideType(graph::elementTypeOf(reduce.getOperand()))));
-    SmallVector<Value> sums = emitPassLoops(number, 0, start);
+    auto element = [&] { return emitElement(number); };
+    SmallVector<Value> sums = RowSums(cpu_, nest_, pass.reductions, index_, element).emit();
     for (auto [value, scratch] : kept_[number])
       scratch_[value] = scratch;
     for (auto [reduce, sum] : llvm::zip(pass.reductions, sums)) {

@@ -22,8 +22,7 @@ private:
   void accumulateRows(mlir::Value row, int64_t rows, mlir::Value from, mlir::Value to,
                       llvm::ArrayRef<mlir::Value> scratch);
   void planScratch();
-  llvm::SmallVector<mlir::Value> emitPassLoops(size_t pass, size_t depth, mlir::ValueRange carried);
-  llvm::SmallVector<mlir::Value> emitPassBody(size_t number, mlir::ValueRange carried);
+  llvm::SmallVector<mlir::Value> emitElement(size_t number);
   void outerLoop(const std::function<void()> &body);
 
   bool isKept(mlir::Value value) const override;

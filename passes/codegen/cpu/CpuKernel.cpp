@@ -1,6 +1,8 @@
 // The entry function, the part of the parallel range of a call, and scratch memory.
 #include "passes/codegen/cpu/CpuKernel.h"
 
+#include "passes/codegen/nest/LlvmModule.h"
+
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 using namespace mlir;
@@ -41,6 +43,26 @@ void CpuKernel::parts(int64_t extent, const Range &body) {
 
 void CpuKernel::points(int64_t extent, const Body &body) {
   parts(extent, [&](Value from, Value to) { loop(from, to, 1, body); });
+}
+
+void CpuKernel::rolled(int64_t from, int64_t to, int64_t step, const Body &body) {
+  loop(constant(from), constant(to), step, body);
+  keepRolled(1);
+}
+
+void CpuKernel::lanes(int64_t count, int64_t vectors, const Body &body) {
+  loop(constant(0), constant(count), 1, body);
+  keepRolled(vectors);
+}
+
+// Annotates the loop before the insertion point.
+void CpuKernel::keepRolled(int64_t vectors) {
+  MLIRContext *context = b_.getContext();
+  auto unroll = LLVM::LoopUnrollAttr::get(context, b_.getBoolAttr(true), {}, {}, {}, {}, {}, {});
+  auto interleave = LLVM::LoopInterleaveAttr::get(context, b_.getI32IntegerAttr(vectors));
+  auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, interleave, unroll, {}, {}, {},
+                                                  {}, {}, {}, {}, {}, {}, {}, {});
+  std::prev(b_.getInsertionPoint())->setAttr(kLoopAnnotation, annotation);
 }
 
 Value CpuKernel::scratch(int64_t count, Type element) {

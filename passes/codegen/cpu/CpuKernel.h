@@ -28,6 +28,12 @@ public:
   void points(int64_t extent, const Body &body) override;
   void parts(int64_t extent, const Range &body) override;
   void describe(int64_t argument, int64_t count) override;
+  // for index in [from, to) by step: a loop that LLVM does not unroll. Unrolled, several passes
+  // over a row would share its loads, and spill them.
+  void rolled(int64_t from, int64_t to, int64_t step, const Body &body);
+  // for lane in [0, count): iterations that do not depend on each other, which become `vectors`
+  // vectors at a time where that many elements fit. Unrolled first, they would become none.
+  void lanes(int64_t count, int64_t vectors, const Body &body);
   // A pointer to `count` elements on the stack, valid during the whole call.
   mlir::Value scratch(int64_t count, mlir::Type element);
 
@@ -40,6 +46,7 @@ private:
 
   void buildEntry(mlir::ModuleOp module, llvm::StringRef symbol);
   void describeBuffers();
+  void keepRolled(int64_t vectors);
   void check(mlir::Value pointer, mlir::Value index, const char *access) override;
 
   program::KernelOp kernel_;

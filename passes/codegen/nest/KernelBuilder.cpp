@@ -134,7 +134,12 @@ Value KernelBuilder::combine(graph::Reduction kind, Type element, Value a, Value
                          : Value(arith::MinSIOp::create(b_, loc_, a, b));
     break;
   }
-  relax(value);
+  if (isFloat && (kind == graph::Reduction::Max || kind == graph::Reduction::Min)) {
+    using Flags = arith::FastMathFlags;
+    auto op = cast<arith::ArithFastMathInterface>(value.getDefiningOp());
+    op->setAttr(op.getFastMathAttrName(),
+                arith::FastMathFlagsAttr::get(b_.getContext(), Flags::nsz | Flags::reassoc));
+  }
   return value;
 }
 
@@ -175,14 +180,6 @@ Value KernelBuilder::narrow(Value value, Type element) {
     if (widened.getIn().getType() == type)
       return widened.getIn();
   return type == value.getType() ? value : Value(arith::TruncFOp::create(b_, loc_, type, value));
-}
-
-void KernelBuilder::relax(Value value) {
-  using Flags = arith::FastMathFlags;
-  if (auto op = value.getDefiningOp<arith::ArithFastMathInterface>())
-    op->setAttr(op.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(b_.getContext(),
-                                              Flags::contract | Flags::nsz | Flags::reassoc));
 }
 
 SmallVector<Value> KernelBuilder::delinearize(Value linear, ArrayRef<int64_t> sizes) {

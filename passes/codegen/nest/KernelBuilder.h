@@ -66,7 +66,11 @@ public:
   // Builds `body` where it runs only if the condition holds.
   void when(mlir::Value condition, llvm::function_ref<void()> body);
 
-  // One step of a reduction over elements of this type, and its initial value.
+  // One step of a reduction over elements of this type, and its initial value. LLVM may change the
+  // order of maxima and minima, and the sign of a zero among them. All other arithmetic stays as
+  // written, so that a value that several kernels compute is equal in all of them, to the last bit:
+  // the gradient of a maximum, which compares x with max(x), relies on it, and losses do not depend
+  // on where a model is cut.
   mlir::Value combine(graph::Reduction kind, mlir::Type element, mlir::Value a, mlir::Value b);
   mlir::Value neutral(graph::Reduction kind, mlir::Type element);
   // The type in which elements of this type are reduced, f32 for 16-bit floats, and casts between
@@ -74,11 +78,6 @@ public:
   mlir::Type wideType(mlir::Type element);
   mlir::Value widen(mlir::Value value);
   mlir::Value narrow(mlir::Value value, mlir::Type element);
-
-  // Allows reassociation of a sum; infinities and NaN keep their meaning. For folds only: all other
-  // arithmetic stays as written, so that a value that several kernels recompute is equal in all of
-  // them, to the last bit. The gradient of a maximum, which compares x with max(x), relies on it.
-  void relax(mlir::Value value);
 
   // The coordinates of a linear index in an array of these sizes, major first.
   virtual llvm::SmallVector<mlir::Value> delinearize(mlir::Value linear,

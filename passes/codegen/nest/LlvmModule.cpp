@@ -69,6 +69,11 @@ Status lowerToLlvm(ModuleOp module, const Lowering &lowering) {
   pm.addPass(createReconcileUnrealizedCastsPass());
   if (failed(pm.run(module)))
     return Status::defect("the kernels could not be lowered to LLVM");
+  // The conversions carry the annotations of scf.for to its branch, but not to the attribute there.
+  module.walk([](LLVM::BrOp branch) {
+    if (auto annotation = branch->getAttrOfType<LLVM::LoopAnnotationAttr>(kLoopAnnotation))
+      branch.setLoopAnnotationAttr(annotation);
+  });
   return Status::ok();
 }
 

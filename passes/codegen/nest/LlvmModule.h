@@ -4,6 +4,7 @@
 #include "runtime/base/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Passes/OptimizationLevel.h"
 
 #include <memory>
@@ -20,6 +21,9 @@ namespace cleave::codegen {
 // The dialects that kernels are lowered through; loadDialects also registers their translation.
 void insertDialects(mlir::DialectRegistry &registry);
 void loadDialects(mlir::MLIRContext *context);
+
+// The attribute of an scf.for whose value, an LLVM::LoopAnnotationAttr, LLVM finds at the loop.
+inline constexpr llvm::StringLiteral kLoopAnnotation = "llvm.loop_annotation";
 
 // What a target does with ops that LLVM has no good code for.
 struct Lowering {

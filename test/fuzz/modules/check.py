@@ -17,7 +17,7 @@ import reference
 import torch
 from case import load
 
-PROCESSOR_SECONDS, TIMEOUT = 240, 900  # of one tool
+PROCESSOR_SECONDS, TIMEOUT = 600, 1800  # of one tool
 # Largest relative differences: in float64; in float32 besides that of PyTorch itself; in bfloat16 likewise.
 # WRITTEN: in ONNX, whose exporters write numbers of float64 models in float32, and in TorchScript, which does not state PyTorch's default dtype.
 DOUBLE, WRITTEN, SINGLE, HALF = 1e-7, 1e-6, 2e-4, 3e-2

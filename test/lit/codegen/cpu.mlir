@@ -21,12 +21,21 @@ program.kernel @scale on 2 operands [#program.view<0 at 0 by [8, 1]>] results [#
 
 // -----
 
-// Rows: for every row one pass that sums and one that uses the sum.
+// Rows: for every row one pass that sums and one that uses the sum. Eight partial sums, of which the
+// upper half is added to the lower one until one is left.
 // CHECK: program.kernel @rows on 2 {{.*}} extent 4
 // CHECK: func.func @rows.body
+// CHECK: %[[PARTIAL:.*]] = llvm.alloca %c8_i64 x f32
 // CHECK: scf.for
-// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args
+// CHECK: scf.for {{.*}} step %c8_i64
+// CHECK: scf.for
 // CHECK: arith.addf
+// CHECK: scf.for %{{.*}} = %c0_i64{{.*}} to %c4_i64
+// CHECK: arith.addf
+// CHECK: scf.for %{{.*}} = %c0_i64{{.*}} to %c2_i64
+// CHECK: scf.for %{{.*}} = %c0_i64{{.*}} to %c1_i64
+// CHECK: arith.addf
+// CHECK: %[[SUM:.*]] = arith.addf
 // CHECK: scf.for
 // CHECK: arith.divf %{{.*}}, %[[SUM]]
 program.kernel @rows on 2 operands [#program.view<0 at 0 by [8, 1]>] results [#program.view<1 at 0 by [8, 1]>] {

@@ -90,10 +90,12 @@ program.kernel @whole on 2 operands [#program.view<0 at 0 by [8, 1]>] results [#
 
 // -----
 
-// A sum of transposed rows is a sum over the dim that lies contiguous: no columns are kept.
+// A sum of transposed rows is a sum over the dim that lies contiguous: the partial sums of one row are
+// kept, and no columns.
 // CHECK-LABEL: program.kernel @turned
 // CHECK-SAME: extent 64
 // CHECK: func.func @turned.body
+// CHECK: llvm.alloca %c32_i64 x f32
 // CHECK-NOT: llvm.alloca
 // CHECK: func.func @turned(
 program.kernel @turned on 2 operands [#program.view<0 at 0 by [1, 32]>] results [#program.view<1 at 0 by [1]>] {

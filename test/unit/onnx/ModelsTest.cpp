@@ -130,6 +130,12 @@ TEST_CASE("merged and transposed parameters are repaired with a remark each") {
   CHECK(importModel(pathOf("gpt.dynamo-noopt.onnx"), options(8)).remarks.empty());
 }
 
+TEST_CASE("a slope that got a further dim before it was merged has its own dims") {
+  Shapes shapes = parametersOf(importModel(pathOf("merged-slope.dynamo.onnx"), options(8)));
+  CHECK(shapes.at("act.weight") == std::vector<int64_t>{1});
+  CHECK(shapes.at("fc.weight") == std::vector<int64_t>{1, 1});
+}
+
 TEST_CASE("transposed parameters are transposed back, in any field that holds their elements") {
   StoredTensor tensor;
   tensor.dataType = 1;

@@ -84,6 +84,8 @@ private:
       if (tensor.name != entry.target)
         out.remark =
             "had been merged with the equal '" + tensor.name + "': a parameter of its own again";
+      if (tensor.name != entry.target && fx.target.starts_with("aten.prelu"))
+        out.dims = withoutUnitDims(tensor.dims, 1); // that the exporter added before
     } else {
       out.remark = "'" + tensor.name + "' holds it: given back its name";
       out.dims = withoutUnitDims(tensor.dims, 1);
