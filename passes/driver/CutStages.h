@@ -11,8 +11,9 @@ namespace cleave::driver {
 // Cuts the forward step into the chunks of the schedule, such that the slowest one takes the least
 // time, by the seconds of `c.cut`. If it has none, they are those that each op takes on one GPU,
 // which leaves out what the plan decides: collectives, recomputation, and what fusion saves. On
-// CPUs, FLOPs count alone: there, the last bits of a sum over a row depend on the kernel that it is
-// in, and borders that follow the products keep the kernels of a layer together. Sets `c.cut`.
+// CPUs, FLOPs count alone: borders that follow the products keep the ops of a layer together. A
+// product that reads a message instead of what a kernel wrote may read it in another layout, for
+// which oneDNN has a kernel with other last bits. Sets `c.cut`.
 Status cutModel(Compilation &c, mlir::func::FuncOp step);
 
 // Corrects the seconds of `c.cut` by the programs of the phase `program`: each chunk gets the share
