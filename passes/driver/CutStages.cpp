@@ -58,9 +58,32 @@ static Result<double> secondsPerByte(Compilation &c) {
   return messages.seconds(CollectiveKind::Send, {0}, kBytes) / kBytes;
 }
 
+// --cut: the chunks that the user states.
+static Status cutAsAsked(Compilation &c, func::FuncOp step, size_t chunks) {
+  CLEAVE_TRY_ASSIGN(const pipelines::LayerLayout layout,
+                    pipelines::parseLayerLayout(c.options.cut).withContext("--cut"));
+  if (layout.stages.size() != chunks)
+    return Status::userError("--cut: found ", layout.stages.size(), " stages in '", c.options.cut,
+                             "', expected one for each of the ", chunks,
+                             " chunks of --stages, --chunks and --schedule");
+  if (llvm::any_of(layout.stages,
+                   [](const std::string &stage) { return StringRef(stage).contains('m'); }))
+    return Status::userError("--cut: found a layer 'm' in '", c.options.cut,
+                             "', expected E, t and L only: layers that predict further tokens are "
+                             "like others here");
+  DiagnosticText diagnostics(*c.context);
+  FailureOr<stage::ChunkOfOp> chunkOf = stage::cutAtLayers(step, layout);
+  if (failed(chunkOf))
+    return Status::userError(diagnostics.text()).withContext(concat("--cut ", c.options.cut));
+  c.cut.chunkOf = std::move(*chunkOf);
+  return Status::ok();
+}
+
 Status cutModel(Compilation &c, func::FuncOp step) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(const std::vector<int64_t> stageOf, placementOf(c.options));
+  if (!c.options.cut.empty())
+    return cutAsAsked(c, step, stageOf.size());
   CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
   if (c.cut.opSeconds.empty() && !isForGpus)
     c.cut.opSeconds = secondsByFlops(c, step);
@@ -118,7 +141,7 @@ static bool isUnbalanced(ArrayRef<double> chunks, ArrayRef<int64_t> stageOf, int
 Result<std::optional<std::vector<double>>> secondsByPlan(Compilation &c) {
   using Seconds = std::optional<std::vector<double>>;
   CLEAVE_TRY_ASSIGN(const bool isForGpus, wantsGpus(c));
-  if (!isForGpus)
+  if (!isForGpus || !c.options.cut.empty())
     return Seconds();
   CLEAVE_TRY_ASSIGN(const std::vector<int64_t> stageOf, placementOf(c.options));
   CLEAVE_TRY_ASSIGN(const std::vector<double> planned, secondsOfChunks(c, stageOf));

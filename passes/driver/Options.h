@@ -37,6 +37,7 @@ struct CompileOptions {
   bool autoStages = false;   // --stages auto: the fastest number
   std::string schedule;      // name, CSV file or `auto`; empty: one forward, one backward
   int64_t chunks = 0;        // of the model on each stage; 0: as few as suit the schedule
+  std::string cut;           // --cut: the layers of each chunk (LayerLayout.h); empty: balanced
   std::string batchNorm;     // `train` or `frozen`; empty: `train`, without `train` as in the file
   std::string dtype = "f32"; // f32, tf32, bf16, f16 or a file (precision::parsePolicy)
 

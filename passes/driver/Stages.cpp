@@ -36,16 +36,19 @@ namespace cleave::driver {
 
 Status checkStages(const CompileOptions &options) {
   if (options.stages == 1 && !options.autoStages)
-    return options.schedule.empty() && options.chunks == 0
+    return options.schedule.empty() && options.chunks == 0 && options.cut.empty()
                ? Status::ok()
-               : Status::userError("--schedule and --chunks say how stages run micro-batches; they "
-                                   "need --stages of more than one");
+               : Status::userError("--schedule, --chunks and --cut say how stages divide the model "
+                                   "and run micro-batches; they need --stages of more than one");
   if (options.chunks < 0)
     return Status::userError("--chunks: found ", options.chunks, ", expected a number above 0");
   if (options.schedule == "auto" && options.chunks > 0)
     return Status::userError("--chunks ", options.chunks,
                              ": --schedule auto chooses the chunks of "
                              "a stage; leave --chunks out, or name a schedule");
+  if (!options.cut.empty() && (options.autoStages || options.schedule == "auto"))
+    return Status::userError("--cut says what each chunk has; give a number of --stages and the "
+                             "name of a --schedule");
   if (options.stages < 1)
     return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
   if (!options.train)

@@ -5,10 +5,12 @@
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Transfer.h"
+#include "passes/stage/Layers.h"
 
 #include "llvm/ADT/SetVector.h"
 
 #include <map>
+#include <numeric>
 
 using namespace mlir;
 
@@ -47,6 +49,38 @@ public:
     size_t unit = 0;
     for (uint32_t size : ArrayRef(*sizes).drop_back())
       cuts.push_back(static_cast<int64_t>(places[unit += size]));
+    return cuts;
+  }
+
+  // The first ops of chunks 1, 2, …, each between two layers, as a layout states them.
+  FailureOr<std::vector<int64_t>> layerCuts(const pipelines::LayerLayout &layout) {
+    const FailureOr<Layers> layers = layersOf(step_, ops_);
+    if (failed(layers))
+      return failure();
+    const std::vector<uint32_t> sizes = layout.transformerLayers();
+    const auto asked = std::accumulate(sizes.begin(), sizes.end(), size_t(0));
+    const std::vector<std::string> &names = layers->names;
+    if (asked != names.size())
+      return emitError(step_.getLoc())
+             << "found " << asked << " layers 't', expected the " << names.size()
+             << " of the model, " << names.front() << " to " << names.back();
+    const std::vector<double> crossing = secondsOfPlaces(1);
+    std::vector<int64_t> cuts;
+    size_t before = 0;
+    for (uint32_t size : ArrayRef(sizes).drop_back()) {
+      const auto [from, to] = layers->places[before += size];
+      int64_t place = to; // the last one at which the least is passed
+      for (int64_t other = to; other >= from; --other)
+        if (crossing[other] < crossing[place])
+          place = other;
+      cuts.push_back(place);
+    }
+    for (size_t i = 0; i <= cuts.size(); ++i) {
+      const int64_t begin = i == 0 ? 0 : cuts[i - 1];
+      const int64_t end = i == cuts.size() ? static_cast<int64_t>(ops_.size()) : cuts[i];
+      if (begin == end)
+        return emitError(step_.getLoc()) << "stage " << i << " of the layout has no ops";
+    }
     return cuts;
   }
 
@@ -260,6 +294,17 @@ FailureOr<ChunkOfOp> cutIntoChunks(func::FuncOp step, int64_t chunks, const CutC
            << "the model cannot be cut into " << chunks << " chunks: " << cutter.ops().size()
            << " of its ops depend on both inputs and parameters; give fewer --stages or --chunks";
   cutter.cut(cutter.balancedCuts(chunks, costs));
+  ChunkOfOp chunkOf = cutter.chunks();
+  cutter.addTransfers();
+  return chunkOf;
+}
+
+FailureOr<ChunkOfOp> cutAtLayers(func::FuncOp step, const pipelines::LayerLayout &layout) {
+  Cutter cutter(step);
+  const FailureOr<std::vector<int64_t>> cuts = cutter.layerCuts(layout);
+  if (failed(cuts))
+    return failure();
+  cutter.cut(*cuts);
   ChunkOfOp chunkOf = cutter.chunks();
   cutter.addTransfers();
   return chunkOf;

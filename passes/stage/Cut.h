@@ -2,6 +2,8 @@
 // step.
 #pragma once
 
+#include "compiler/schedule/pipelines/LayerLayout.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cstdint>
@@ -25,6 +27,12 @@ using ChunkOfOp = std::vector<int64_t>;
 // few ops.
 mlir::FailureOr<ChunkOfOp> cutIntoChunks(mlir::func::FuncOp step, int64_t chunks,
                                          const CutCosts &costs);
+
+// Divides the ops as a layout states, which gives each chunk a number of layers (Layers.h), and
+// adds transfers like cutIntoChunks(). Between two layers, the cut is where the least is passed.
+// Fails with a diagnostic if the model has another number of layers, or if a chunk is empty.
+mlir::FailureOr<ChunkOfOp> cutAtLayers(mlir::func::FuncOp step,
+                                       const pipelines::LayerLayout &layout);
 
 // Whether the stage of a chunk holds the argument of this name.
 using IsHeld = llvm::function_ref<bool(llvm::StringRef argument, int64_t chunk)>;

@@ -4,6 +4,7 @@ gradients are summed in another order; memory is as planned; checkpoints move be
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import time
@@ -80,6 +81,21 @@ class Stages(fixture.Plans):
         wanted = self.numbers(self.plan("whole", model, options, 1), samples)
         for a, b in zip(self.numbers(self.plan("cut", model, options, 4), samples), wanted):
             self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-6)
+
+    def test_the_layers_of_each_chunk_are_those_that_the_user_states(self):
+        model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
+        wanted = self.numbers(self.plan("whole", model, options, 1), samples)
+        for stages, layout, more in ((2, "Et*4|tL", []), (3, "E|t*5|L", []), (2, "Et|(t|)*2ttL", ["--schedule", "interleaved"])):
+            with self.subTest(layout=layout):
+                plan = self.plan("cut", model, [*options, *more, "--cut", layout], stages)
+                self.assertEqual(self.numbers(plan, samples), wanted)
+        plan = self.plan("cut", model, [*options, "--cut", "Ett|tt|tL"], 3)
+        for rank, layers in ((0, "01"), (1, "23"), (2, "4")):
+            program = cleave.must("cleave-dump", plan, "--program", rank).out
+            self.assertEqual(set(re.findall(r"model\.layers\.(\d)", program)), set(layers))
+        refused = cleave.tool("cleave-compile", model, *options, "--stages", 2, "--ranks", 2, "--cut", "Et|ttL", "-o", self.folder / "no.plan")
+        self.assertEqual(refused.code, 1)
+        self.assertIn("found 3 layers 't', expected the 5 of the model, model.layers.0 to model.layers.4", refused.err)
 
     def test_tied_parameters_are_updated_alike_by_the_stages_that_read_them(self):
         for name, sizes in TIED.items():

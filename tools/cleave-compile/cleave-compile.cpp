@@ -115,6 +115,12 @@ static void addPipelineOptions(CLI::App &app, CompileOptions &options, Typed &ty
                  "--schedule, two for interleaved")
       ->group("Plan")
       ->type_name("N");
+  app.add_option("--cut", options.cut,
+                 "with --stages: the layers of each chunk, as Megatron-LM's "
+                 "--pipeline-model-parallel-layout writes them, for example Et*7|(t*8|)*2t*9,L; "
+                 "default: such that the slowest stage is fastest")
+      ->group("Plan")
+      ->type_name("LAYOUT");
 }
 
 static void addAnswerOptions(CLI::App &app, CompileOptions &options) {

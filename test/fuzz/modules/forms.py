@@ -124,7 +124,8 @@ def without_dead_code(model):
 
 
 class Runtime(torch.nn.Module):
-    """The outputs of an ONNX file as ONNX Runtime computes them, without gradients of its parameters."""
+    """The outputs of an ONNX file as ONNX Runtime computes them, or the reference in the package onnx where that lacks an operator in float64; without
+    gradients of its parameters."""
 
     def __init__(self, path):
         super().__init__()
@@ -133,7 +134,14 @@ class Runtime(torch.nn.Module):
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3  # errors
-        self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        try:
+            session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            self.names, self.run = [given.name for given in session.get_inputs()], session.run
+        except onnxruntime.capi.onnxruntime_pybind11_state.NotImplemented:
+            from onnx.reference import ReferenceEvaluator
+
+            session = ReferenceEvaluator(str(path))
+            self.names, self.run = session.input_names, session.run
 
     def has_other_buffers(self, model):
         """Whether the file stores other buffers, such as running statistics that the exporter's own run has moved."""
@@ -154,8 +162,8 @@ class Runtime(torch.nn.Module):
         return {tensor.name: torch.from_numpy(numpy_helper.to_array(tensor).copy()) for tensor in onnx.load(self.path).graph.initializer}
 
     def forward(self, *inputs):
-        named = {given.name: value.numpy() for given, value in zip(self.session.get_inputs(), inputs)}
-        return [torch.from_numpy(value).requires_grad_() for value in self.session.run(None, named)]
+        named = {name: value.numpy() for name, value in zip(self.names, inputs)}
+        return [torch.from_numpy(value).requires_grad_() for value in self.run(None, named)]
 
 
 def write_onnx(model, form, inputs, path, shapes, outputs):

@@ -1,0 +1,92 @@
+// See Layers.h.
+#include "passes/stage/Layers.h"
+
+#include "dialects/graph/Step.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace cleave::stage {
+
+// `h.3` of `h.3.attn.weight`; empty if there is no number.
+static StringRef layerOf(StringRef parameter) {
+  for (size_t begin = 0; begin < parameter.size();) {
+    const size_t end = std::min(parameter.find('.', begin), parameter.size());
+    const StringRef part = parameter.slice(begin, end);
+    const StringRef number = part.substr(part.rfind('_') + 1);
+    if (!number.empty() && llvm::all_of(number, llvm::isDigit))
+      return parameter.take_front(end);
+    begin = end + 1;
+  }
+  return "";
+}
+
+namespace {
+
+// The first and the last op that reads parameters of a layer.
+struct Span {
+  int64_t first = 0, last = 0;
+};
+
+using Spans = llvm::MapVector<StringRef, Span>;
+
+} // namespace
+
+// By layer, and by "" for parameters of none; the latter from the first layer on.
+static Spans spansOf(func::FuncOp step, ArrayRef<Operation *> ops, int64_t &lastBefore) {
+  llvm::DenseMap<Value, StringRef> layers; // of values that depend on parameters alone
+  for (unsigned i = 0; i < step.getNumArguments(); ++i)
+    if (graph::argRole(step, i) == Role::Parameter)
+      layers[step.getArgument(i)] = layerOf(graph::argName(step, i));
+  llvm::DenseMap<Operation *, int64_t> number;
+  for (auto [i, op] : llvm::enumerate(ops))
+    number[op] = static_cast<int64_t>(i);
+  Spans spans;
+  for (Operation &op : step.getBody().front().without_terminator())
+    for (Value operand : op.getOperands()) {
+      const auto layer = layers.find(operand);
+      if (layer == layers.end())
+        continue;
+      const StringRef name = layer->second;
+      const auto at = number.find(&op);
+      if (at == number.end())
+        for (Value result : op.getResults())
+          layers[result] = name;
+      else if (name.empty() && spans.empty())
+        lastBefore = at->second;
+      else
+        spans.try_emplace(name, Span{at->second, at->second}).first->second.last = at->second;
+    }
+  return spans;
+}
+
+FailureOr<Layers> layersOf(func::FuncOp step, ArrayRef<Operation *> ops) {
+  int64_t before = -1; // the last op that reads a parameter of what lies before
+  Spans spans = spansOf(step, ops, before);
+  int64_t end = static_cast<int64_t>(ops.size());
+  if (const auto after = spans.find(""); after != spans.end()) {
+    end = after->second.first;
+    spans.erase("");
+  }
+  if (spans.empty())
+    return emitError(step.getLoc()) << "no parameter has a number in its name that tells its layer";
+  Layers layers;
+  std::string name = "the embedding";
+  for (const auto &[next, span] : spans) {
+    if (span.first <= before)
+      return emitError(step.getLoc())
+             << "layer '" << next << "' begins before " << name << " has ended";
+    layers.places.push_back({before + 1, span.first});
+    layers.names.push_back(next.str());
+    name = "'" + next.str() + "'", before = span.last;
+  }
+  if (end <= before)
+    return emitError(step.getLoc())
+           << "parameters of no layer are read before " << name << " has ended";
+  layers.places.push_back({before + 1, end});
+  return layers;
+}
+
+} // namespace cleave::stage

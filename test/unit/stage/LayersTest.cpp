@@ -1,0 +1,93 @@
+// The layers of a model by the names of its parameters, and cuts between them.
+#include "passes/stage/Cut.h"
+
+#include "test/unit/graph_text/GraphText.h"
+
+#include <catch2/catch.hpp>
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace cleave;
+using namespace cleave::test;
+using namespace mlir;
+
+// Products with five parameters, each followed by an exponential, with residual connections around
+// the second and the third. `names` are those of the parameters.
+static std::string textOf(const std::vector<std::string> &names) {
+  std::string text = R"(
+func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"})";
+  for (size_t i = 0; i < names.size(); ++i)
+    text += ",\n    %p" + std::to_string(i) + R"(: tensor<4x4xf32> {graph.name = ")" + names[i] +
+            R"(", graph.role = "parameter"})";
+  text += R"()
+    -> (tensor<4x4xf32> {graph.name = "y", graph.role = "output"}) {
+)";
+  std::string last = "%x";
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string n = std::to_string(i);
+    text += "  %t" + n + " = graph.transpose %p" + n +
+            " by [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>\n";
+    text += "  %d" + n + " = graph.dot_general " + last + ", %t" + n +
+            " batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> "
+            "tensor<4x4xf32>\n";
+    text += "  %e" + n + " = graph.exp %d" + n + " : tensor<4x4xf32>\n";
+    if (i == 1 || i == 2)
+      text += "  %r" + n + " = graph.add %e" + n + ", " + last + " : tensor<4x4xf32>\n";
+    last = (i == 1 || i == 2 ? "%r" : "%e") + n;
+  }
+  return text + "  return " + last + " : tensor<4x4xf32>\n}";
+}
+
+namespace {
+
+// The chunks of the ops, of which transposes are left out, or the error.
+struct Cut {
+  std::vector<int64_t> chunks;
+  std::string error;
+};
+
+} // namespace
+
+static Cut cut(const std::vector<std::string> &names, const std::string &layout) {
+  GraphText text(textOf(names));
+  Cut found;
+  ScopedDiagnosticHandler errors(text.context(), [&](Diagnostic &diagnostic) {
+    found.error = diagnostic.str();
+    return success();
+  });
+  auto chunks =
+      stage::cutAtLayers(graph::stepOf(text.module()), *pipelines::parseLayerLayout(layout));
+  if (succeeded(chunks))
+    for (int64_t chunk : *chunks)
+      if (chunk >= 0)
+        found.chunks.push_back(chunk);
+  return found;
+}
+
+static const std::vector<std::string> kModel = {"tok.weight", "h.0.fc.weight", "h.1.fc.weight",
+                                                "h.2.fc.weight", "head.weight"};
+
+TEST_CASE("a cut between layers lies where the least is passed") {
+  // Ops: product and exponential; the same and an addition, twice; product and exponential, twice.
+  CHECK(cut(kModel, "Et|ttL").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1});
+  CHECK(cut(kModel, "E|tt|tL").chunks == std::vector<int64_t>{0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2});
+  CHECK(cut(kModel, "Et*3|L").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1});
+}
+
+TEST_CASE("numbers at the end of a part of a name tell layers, and only the first one") {
+  const std::vector<std::string> names = {"tok", "l.layer_0.mlp.0", "l.layer_0.mlp.3",
+                                          "l.layer_1.mlp.0", "head"};
+  CHECK(cut(names, "Et|tL").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
+}
+
+TEST_CASE("a layout must have the layers of the model, and no empty stage") {
+  CHECK(cut(kModel, "Et|tL").error ==
+        "found 2 layers 't', expected the 3 of the model, h.0 to h.2");
+  CHECK(cut(kModel, "Et||ttL").error == "stage 1 of the layout has no ops");
+  CHECK(cut({"a", "b", "c", "d", "e"}, "Et|L").error ==
+        "no parameter has a number in its name that tells its layer");
+  CHECK(cut({"tok", "h.0.a", "h.1.a", "h.0.b", "head"}, "Et|tL").error ==
+        "layer 'h.1' begins before 'h.0' has ended");
+  CHECK(cut({"tok", "h.0.a", "shared", "h.1.a", "head"}, "Et|tL").error ==
+        "parameters of no layer are read before 'h.1' has ended");
+}
