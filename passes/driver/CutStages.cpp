@@ -63,14 +63,14 @@ static Status cutAsAsked(Compilation &c, func::FuncOp step, size_t chunks) {
   CLEAVE_TRY_ASSIGN(const pipelines::LayerLayout layout,
                     pipelines::parseLayerLayout(c.options.cut).withContext("--cut"));
   if (layout.stages.size() != chunks)
-    return Status::userError("--cut: found ", layout.stages.size(), " stages in '", c.options.cut,
-                             "', expected one for each of the ", chunks,
-                             " chunks of --stages, --chunks and --schedule");
+    return Status::userError("--cut: found ", layout.stages.size(), " parts in '", c.options.cut,
+                             "', expected ", chunks,
+                             ", the number of stages times that of chunks per stage");
   if (llvm::any_of(layout.stages,
                    [](const std::string &stage) { return StringRef(stage).contains('m'); }))
     return Status::userError("--cut: found a layer 'm' in '", c.options.cut,
-                             "', expected E, t and L only: layers that predict further tokens are "
-                             "like others here");
+                             "', expected E, t and L only; write a layer that predicts further "
+                             "tokens as t");
   DiagnosticText diagnostics(*c.context);
   FailureOr<stage::ChunkOfOp> chunkOf = stage::cutAtLayers(step, layout);
   if (failed(chunkOf))

@@ -47,8 +47,8 @@ Status checkStages(const CompileOptions &options) {
                              ": --schedule auto chooses the chunks of "
                              "a stage; leave --chunks out, or name a schedule");
   if (!options.cut.empty() && (options.autoStages || options.schedule == "auto"))
-    return Status::userError("--cut says what each chunk has; give a number of --stages and the "
-                             "name of a --schedule");
+    return Status::userError("--cut states the layers of each chunk: it needs a number of --stages "
+                             "and a named --schedule instead of auto");
   if (options.stages < 1)
     return Status::userError("--stages: found ", options.stages, ", expected a number above 0");
   if (!options.train)

@@ -64,12 +64,12 @@ public:
       return emitError(step_.getLoc())
              << "found " << asked << " layers 't', expected the " << names.size()
              << " of the model, " << names.front() << " to " << names.back();
-    const std::vector<double> crossing = secondsOfPlaces(1);
+    const std::vector<double> crossing = secondsOfPlaces(/*secondsPerByte=*/1);
     std::vector<int64_t> cuts;
     size_t before = 0;
     for (uint32_t size : ArrayRef(sizes).drop_back()) {
       const auto [from, to] = layers->places[before += size];
-      int64_t place = to; // the last one at which the least is passed
+      int64_t place = to; // the last one of those that the fewest bytes pass
       for (int64_t other = to; other >= from; --other)
         if (crossing[other] < crossing[place])
           place = other;
@@ -79,23 +79,22 @@ public:
       const int64_t begin = i == 0 ? 0 : cuts[i - 1];
       const int64_t end = i == cuts.size() ? static_cast<int64_t>(ops_.size()) : cuts[i];
       if (begin == end)
-        return emitError(step_.getLoc()) << "stage " << i << " of the layout has no ops";
+        return emitError(step_.getLoc()) << "part " << i + 1 << " of the layout has no ops";
     }
     return cuts;
   }
 
-  void cut(ArrayRef<int64_t> cuts) {
+  // Gives the ops their chunks, and adds the transfers. Returns the chunks of the ops as they were
+  // before.
+  ChunkOfOp cut(ArrayRef<int64_t> cuts) {
     for (auto [i, op] : llvm::enumerate(ops_))
       chunkOf_[op] = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
-  }
-
-  // By op of the step: its chunk, or -1.
-  ChunkOfOp chunks() const {
     ChunkOfOp chunks;
     for (Operation *op : graph::opsOf(step_)) {
       auto it = chunkOf_.find(op);
       chunks.push_back(it == chunkOf_.end() ? -1 : it->second);
     }
+    addTransfers();
     return chunks;
   }
 
@@ -293,10 +292,7 @@ FailureOr<ChunkOfOp> cutIntoChunks(func::FuncOp step, int64_t chunks, const CutC
     return emitError(step.getLoc())
            << "the model cannot be cut into " << chunks << " chunks: " << cutter.ops().size()
            << " of its ops depend on both inputs and parameters; give fewer --stages or --chunks";
-  cutter.cut(cutter.balancedCuts(chunks, costs));
-  ChunkOfOp chunkOf = cutter.chunks();
-  cutter.addTransfers();
-  return chunkOf;
+  return cutter.cut(cutter.balancedCuts(chunks, costs));
 }
 
 FailureOr<ChunkOfOp> cutAtLayers(func::FuncOp step, const pipelines::LayerLayout &layout) {
@@ -304,10 +300,7 @@ FailureOr<ChunkOfOp> cutAtLayers(func::FuncOp step, const pipelines::LayerLayout
   const FailureOr<std::vector<int64_t>> cuts = cutter.layerCuts(layout);
   if (failed(cuts))
     return failure();
-  cutter.cut(*cuts);
-  ChunkOfOp chunkOf = cutter.chunks();
-  cutter.addTransfers();
-  return chunkOf;
+  return cutter.cut(*cuts);
 }
 
 LogicalResult cutAlong(func::FuncOp step, int64_t chunks, IsHeld isHeld) {

@@ -29,7 +29,7 @@ mlir::FailureOr<ChunkOfOp> cutIntoChunks(mlir::func::FuncOp step, int64_t chunks
                                          const CutCosts &costs);
 
 // Divides the ops as a layout states, which gives each chunk a number of layers (Layers.h), and
-// adds transfers like cutIntoChunks(). Between two layers, the cut is where the least is passed.
+// adds transfers like cutIntoChunks(). Between two layers, the cut is where the fewest bytes pass.
 // Fails with a diagnostic if the model has another number of layers, or if a chunk is empty.
 mlir::FailureOr<ChunkOfOp> cutAtLayers(mlir::func::FuncOp step,
                                        const pipelines::LayerLayout &layout);

@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace cleave::stage {
 
-// `h.3` of `h.3.attn.weight`; empty if there is no number.
+// The part of a parameter's name that identifies its layer, such as `h.3` of `h.3.attn.weight`;
+// empty if the parameter belongs to none.
 static StringRef layerOf(StringRef parameter) {
   for (size_t begin = 0; begin < parameter.size();) {
     const size_t end = std::min(parameter.find('.', begin), parameter.size());
@@ -34,7 +35,8 @@ using Spans = llvm::MapVector<StringRef, Span>;
 
 } // namespace
 
-// By layer, and by "" for parameters of none; the latter from the first layer on.
+// The spans of all layers in the order in which they begin. What reads parameters of no layer has
+// the name "": `lastBefore` is its last op before the first layer, the span its ops from there on.
 static Spans spansOf(func::FuncOp step, ArrayRef<Operation *> ops, int64_t &lastBefore) {
   llvm::DenseMap<Value, StringRef> layers; // of values that depend on parameters alone
   for (unsigned i = 0; i < step.getNumArguments(); ++i)
@@ -71,7 +73,7 @@ FailureOr<Layers> layersOf(func::FuncOp step, ArrayRef<Operation *> ops) {
     spans.erase("");
   }
   if (spans.empty())
-    return emitError(step.getLoc()) << "no parameter has a number in its name that tells its layer";
+    return emitError(step.getLoc()) << "no parameter has a layer number in its name";
   Layers layers;
   std::string name = "the embedding";
   for (const auto &[next, span] : spans) {

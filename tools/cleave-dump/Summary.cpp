@@ -131,8 +131,8 @@ static std::string memory(const plan::Plan &plan) {
   return table.isEmpty() ? "" : "\n" + titled("Memory of one rank") + "\n" + tableText(table);
 }
 
-// The collectives of rank 0. Those of one kind and group share a row, and so do segments of one
-// name, of which there is one for each slot of the micro-batches.
+// The collectives of rank 0. Collectives of one kind and group share a row. Segments of one name,
+// one for each slot of the micro-batches, count as one.
 static std::string collectives(const plan::Plan &plan) {
   struct Row {
     uint64_t count = 0, tensors = 0, bytes = 0;

@@ -147,8 +147,8 @@ TrialOptions BudgetSearch::faster() const {
   return options;
 }
 
-// Like faster(). As long as there is no plan, and if the goal asks for an explanation, a trial that
-// fails also finds the smallest program.
+// Like faster(). Until a plan is found, a trial that fails also looks for the smallest program, if
+// the goal asks for an explanation.
 TrialOptions BudgetSearch::fasterOrWhy() const {
   TrialOptions options = faster();
   if (!fates_.best())

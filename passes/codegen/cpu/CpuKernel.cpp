@@ -47,7 +47,7 @@ void CpuKernel::points(int64_t extent, const Body &body) {
 
 void CpuKernel::rolled(int64_t from, int64_t to, int64_t step, const Body &body) {
   loop(constant(from), constant(to), step, body);
-  keepRolled(1);
+  keepRolled();
 }
 
 void CpuKernel::lanes(int64_t count, int64_t vectors, const Body &body) {
@@ -56,10 +56,12 @@ void CpuKernel::lanes(int64_t count, int64_t vectors, const Body &body) {
 }
 
 // Annotates the loop before the insertion point.
-void CpuKernel::keepRolled(int64_t vectors) {
+void CpuKernel::keepRolled(std::optional<int64_t> vectors) {
   MLIRContext *context = b_.getContext();
   auto unroll = LLVM::LoopUnrollAttr::get(context, b_.getBoolAttr(true), {}, {}, {}, {}, {}, {});
-  auto interleave = LLVM::LoopInterleaveAttr::get(context, b_.getI32IntegerAttr(vectors));
+  LLVM::LoopInterleaveAttr interleave;
+  if (vectors)
+    interleave = LLVM::LoopInterleaveAttr::get(context, b_.getI32IntegerAttr(*vectors));
   auto annotation = LLVM::LoopAnnotationAttr::get(context, {}, {}, interleave, unroll, {}, {}, {},
                                                   {}, {}, {}, {}, {}, {}, {}, {});
   std::prev(b_.getInsertionPoint())->setAttr(kLoopAnnotation, annotation);

@@ -46,7 +46,7 @@ private:
 
   void buildEntry(mlir::ModuleOp module, llvm::StringRef symbol);
   void describeBuffers();
-  void keepRolled(int64_t vectors);
+  void keepRolled(std::optional<int64_t> vectors = std::nullopt);
   void check(mlir::Value pointer, mlir::Value index, const char *access) override;
 
   program::KernelOp kernel_;

@@ -49,8 +49,8 @@ SmallVector<Value> RowSums::emit() {
   return sums;
 }
 
-// Loops over a factor and those inside of it. Returns the sums of the elements that fill no vector,
-// of which `rest` are those before.
+// Loops over a factor and those inside of it. Returns the sums of the elements that fill no vector;
+// `rest` are these sums so far.
 SmallVector<Value> RowSums::emitFactor(size_t depth, ValueRange rest) {
   const int factor = nest_.reduced[depth];
   const bool isInnermost = depth + 1 == nest_.reduced.size();
@@ -69,7 +69,7 @@ SmallVector<Value> RowSums::emitFactor(size_t depth, ValueRange rest) {
                  });
 }
 
-// The elements of the innermost factor that fill vectors. Returns how many they are.
+// Emits the elements of the innermost factor that fill vectors, and returns their number.
 int64_t RowSums::emitVectors(int64_t size) {
   if (count_ == 1)
     return 0;

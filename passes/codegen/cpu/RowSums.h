@@ -1,11 +1,17 @@
 // RowSums: the loops over the reduced factors of a nest of kind Rows, and the order of its sums.
 //
-// It depends on the size of the innermost factor alone: element i is added to the partial sum
-// i % count, where count is the largest power of 2 that is at most 64 and at most the size; the
-// upper half of the partial sums is added to the lower one until one is left, and to that the last
-// size % 8 elements, which are summed apart. Rows of less than 8 elements are summed one after the
-// other. Were it left to LLVM, the order would depend on what else a kernel computes, and losses on
-// where a model is cut into stages. Products, maxima and minima are formed alike.
+// The order depends on the sizes of the reduced factors alone. Were it left to LLVM, it would
+// depend on what else the kernel computes, and losses on where a model is cut into stages. For an
+// innermost factor of `size` elements:
+//
+//   * There are `count` partial sums: the largest power of 2 that is at most 64 and at most `size`.
+//     Element i is added to partial sum i % count.
+//   * The last size % 8 elements are added to one more sum, one after the other.
+//   * The upper half of the partial sums is added to the lower half until one is left. The sum of
+//     the last elements is added to that one.
+//   * Below 8 elements there are no partial sums: the elements are added one after the other.
+//
+// Products, maxima and minima are computed in the same order.
 #pragma once
 
 #include "passes/codegen/cpu/CpuKernel.h"

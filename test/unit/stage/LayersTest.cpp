@@ -11,8 +11,8 @@ using namespace cleave;
 using namespace cleave::test;
 using namespace mlir;
 
-// Products with five parameters, each followed by an exponential, with residual connections around
-// the second and the third. `names` are those of the parameters.
+// A step with a product and an exponential for each parameter in `names`, and residual connections
+// around the second and the third.
 static std::string textOf(const std::vector<std::string> &names) {
   std::string text = R"(
 func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"})";
@@ -40,7 +40,7 @@ func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"})";
 
 namespace {
 
-// The chunks of the ops, of which transposes are left out, or the error.
+// The chunks of all ops but transposes, or the error.
 struct Cut {
   std::vector<int64_t> chunks;
   std::string error;
@@ -67,14 +67,14 @@ static Cut cut(const std::vector<std::string> &names, const std::string &layout)
 static const std::vector<std::string> kModel = {"tok.weight", "h.0.fc.weight", "h.1.fc.weight",
                                                 "h.2.fc.weight", "head.weight"};
 
-TEST_CASE("a cut between layers lies where the least is passed") {
+TEST_CASE("between two layers, the cut lies where the fewest bytes pass") {
   // Ops: product and exponential; the same and an addition, twice; product and exponential, twice.
   CHECK(cut(kModel, "Et|ttL").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1});
   CHECK(cut(kModel, "E|tt|tL").chunks == std::vector<int64_t>{0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2});
   CHECK(cut(kModel, "Et*3|L").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1});
 }
 
-TEST_CASE("numbers at the end of a part of a name tell layers, and only the first one") {
+TEST_CASE("the first number in a parameter's name identifies its layer, also after an underscore") {
   const std::vector<std::string> names = {"tok", "l.layer_0.mlp.0", "l.layer_0.mlp.3",
                                           "l.layer_1.mlp.0", "head"};
   CHECK(cut(names, "Et|tL").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1});
@@ -83,9 +83,9 @@ TEST_CASE("numbers at the end of a part of a name tell layers, and only the firs
 TEST_CASE("a layout must have the layers of the model, and no empty stage") {
   CHECK(cut(kModel, "Et|tL").error ==
         "found 2 layers 't', expected the 3 of the model, h.0 to h.2");
-  CHECK(cut(kModel, "Et||ttL").error == "stage 1 of the layout has no ops");
+  CHECK(cut(kModel, "Et||ttL").error == "part 2 of the layout has no ops");
   CHECK(cut({"a", "b", "c", "d", "e"}, "Et|L").error ==
-        "no parameter has a number in its name that tells its layer");
+        "no parameter has a layer number in its name");
   CHECK(cut({"tok", "h.0.a", "h.1.a", "h.0.b", "head"}, "Et|tL").error ==
         "layer 'h.1' begins before 'h.0' has ended");
   CHECK(cut({"tok", "h.0.a", "shared", "h.1.a", "head"}, "Et|tL").error ==

@@ -1,6 +1,7 @@
-// What an exporter lost when it merged equal nodes: two that read the same value and parameters
-// with equal elements, such as two layer norms of one value in a fresh model, or a parameter and
-// its transpose. The file computes with one of them what the model computes with both.
+// Finds calls of PyTorch's program that an exporter merged, since they gave equal results at
+// export: they read the same value, and parameters with equal elements. Examples are two layer
+// norms of one value in a fresh model, and products with a symmetric weight and with its transpose.
+// The file then trains one parameter where the model has two, or gives one another gradient.
 #include "compiler/frontend/onnx/parameters/Metadata.h"
 #include "compiler/frontend/onnx/parameters/Parameters.h"
 
@@ -33,7 +34,7 @@ std::string withoutNumber(const std::string &name) {
   return hasNumber ? name.substr(0, end) : name;
 }
 
-// A call of PyTorch's program that the file lacks, since the nodes of an equal one stand for it.
+// A call that the file lacks, and the one whose result is read in its place.
 struct Merged {
   std::string call, equal; // FX names
 };
@@ -62,21 +63,28 @@ public:
   }
 
 private:
-  // The call in whose place the node reads a value of another call of the same operator.
+  // The merged call whose result the node reads as that of an equal one: the file does not compute
+  // one of its arguments, and another call of the same operator takes that place.
   std::optional<Merged> readBy(const Node &node, const FxNode &fx) const {
+    std::vector<std::string> missing = fx.arguments; // that no input is
+    std::vector<std::string> extra;                  // calls that are inputs and no arguments
     for (const std::string &input : node.inputs) {
       const auto maker = callOf_.find(input);
-      if (maker == callOf_.end() || isNamed(fx, input) || isNamed(fx, maker->second))
+      if (maker == callOf_.end() || maker->second == fx.name)
         continue;
-      for (const std::string &argument : fx.arguments)
-        if (!kept_.contains(argument) && withoutNumber(argument) == withoutNumber(maker->second))
-          return Merged{argument, maker->second};
+      auto argument = std::ranges::find(missing, input);
+      if (argument == missing.end())
+        argument = std::ranges::find(missing, maker->second);
+      if (argument == missing.end())
+        extra.push_back(maker->second);
+      else
+        missing.erase(argument);
     }
+    for (const std::string &call : missing)
+      for (const std::string &equal : extra)
+        if (!kept_.contains(call) && withoutNumber(call) == withoutNumber(equal))
+          return Merged{call, equal};
     return std::nullopt;
-  }
-
-  static bool isNamed(const FxNode &fx, const std::string &value) {
-    return std::ranges::find(fx.arguments, value) != fx.arguments.end();
   }
 
   const Graph &graph_;
@@ -118,10 +126,10 @@ void warnOfMergedNodes(const Graph &graph, ParameterPlan &plan) {
         !name.empty() && warned.insert(call).second)
       plan.remarks.push_back(
           {Remark::Kind::TrainingWarning, name,
-           concat("'", equal, "' reads it, and stands for '", call,
-                  "', which the exporter found equal: if that one reads the transpose, or a "
-                  "constant of the same values, the parameter is trained in its place; export with "
-                  "optimize=False to keep them apart")});
+           concat("the exporter merged the equal calls '", equal, "' and '", call,
+                  "', of which the first one reads this parameter: if the second one reads its "
+                  "transpose or a constant with the same elements, training differs from "
+                  "PyTorch's; export with optimize=False to keep both")});
 }
 
 } // namespace cleave::onnx

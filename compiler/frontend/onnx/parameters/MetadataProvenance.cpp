@@ -81,11 +81,12 @@ private:
       out.repair = Remark::Kind::Transposed;
       out.remark = "'" + tensor.name + "' holds its transpose: given back its name and orientation";
     } else if (targets_.contains(tensor.name)) {
-      if (tensor.name != entry.target)
+      if (tensor.name != entry.target) {
         out.remark =
             "had been merged with the equal '" + tensor.name + "': a parameter of its own again";
-      if (tensor.name != entry.target && fx.target.starts_with("aten.prelu"))
-        out.dims = withoutUnitDims(tensor.dims, 1); // that the exporter added before
+        if (fx.target.starts_with("aten.prelu")) // the exporter gave the slope further dims first
+          out.dims = withoutUnitDims(tensor.dims, 1);
+      }
     } else {
       out.remark = "'" + tensor.name + "' holds it: given back its name";
       out.dims = withoutUnitDims(tensor.dims, 1);

@@ -61,8 +61,9 @@ void tieParameters(const Graph &graph, WeightFiles &files, const TieOptions &opt
 // Adds a remark if the exporter folded batch norms into convolutions.
 void warnOfFoldedBatchNorms(const Graph &graph, std::vector<Remark> &remarks);
 
-// Adds a remark if the exporter lost parameters when it merged equal nodes, else one per node that
-// stands for another and reads a parameter, which that one may read otherwise.
+// Adds a remark if the exporter lost parameters when it merged equal calls. Otherwise adds one for
+// each merged call whose equal one reads a parameter, since the merged one may have read another
+// tensor.
 void warnOfMergedNodes(const Graph &graph, ParameterPlan &plan);
 
 } // namespace cleave::onnx
