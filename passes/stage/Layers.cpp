@@ -35,8 +35,8 @@ using Spans = llvm::MapVector<StringRef, Span>;
 
 } // namespace
 
-// The spans of all layers in the order in which they begin. What reads parameters of no layer has
-// the name "": `lastBefore` is its last op before the first layer, the span its ops from there on.
+// The spans of all layers in the order in which they begin. The span with the name "" has the ops
+// that read parameters of no layer, from the first layer on; `lastBefore` is the last one before.
 static Spans spansOf(func::FuncOp step, ArrayRef<Operation *> ops, int64_t &lastBefore) {
   llvm::DenseMap<Value, StringRef> layers; // of values that depend on parameters alone
   for (unsigned i = 0; i < step.getNumArguments(); ++i)

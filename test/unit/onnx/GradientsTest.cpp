@@ -153,13 +153,14 @@ std::string noteOf(const std::string &call) {
 }
 
 // The gradient of one node, exported from a call of PyTorch. It reads `matrix`, the x in this
-// shape, and `integers`.
+// shape, `integers`, and `weights`, which are 1 and 5.
 std::vector<double> gradientOfCall(Node node, const std::string &call, std::vector<double> shape,
                                    const std::vector<double> &x, const Tensor &integers) {
   node.metadata["pkg.torch.onnx.fx_node"] = noteOf(call);
   Model model = emptyModel();
   model.graph.inputs = {tensorInfo("x", kFloat, {2}), tensorInfo("shape", kInt64, {2}),
                         tensorInfo("integers", kInt64, integers.shape)};
+  model.graph.initializers = {storedFloats("weights", {2}, {1, 5})};
   model.graph.nodes = {makeNode("Reshape", {"x", "shape"}, {"matrix"}), node};
   ImportOptions options;
   options.values = {{"shape", std::move(shape)}};
@@ -178,13 +179,24 @@ TEST_CASE("no gradient reaches the padding of an embedding, which PyTorch's expo
   }
 }
 
+// The gradient of a score sums, over the classes, share of the label x weight x slope of -log p,
+// and divides by the weight of the label. Shares are 3/4 and 1/4, slopes -1/2 and 1/2.
 TEST_CASE("a cross-entropy has the smoothing that PyTorch's exporter only notes") {
-  const std::vector<double> found =
-      gradientOfCall(makeNode("SoftmaxCrossEntropyLoss", {"matrix", "integers"}, {"y"}),
-                     "cross_entropy_loss.default](args = (%scores, %label, None, 1, -100, 0.5)",
-                     {1, 2}, {0, 0}, Tensor(ElementType::I64, {1}, 0));
-  CHECK(found[0] == Approx(-0.25)); // 1/2 - 3/4
-  CHECK(found[1] == Approx(0.25));
+  const Tensor label(ElementType::I64, {1}, 0);
+  for (const auto &[weights, slope] :
+       {std::pair("None", 0.25 * 1 - 0.75 * 1), std::pair("weights", 0.25 * 5 - 0.75 * 1)}) {
+    INFO(weights);
+    std::vector<std::string> inputs = {"matrix", "integers"};
+    if (weights == std::string("weights"))
+      inputs.push_back(weights);
+    const std::vector<double> found =
+        gradientOfCall(makeNode("SoftmaxCrossEntropyLoss", inputs, {"y"}),
+                       std::string("cross_entropy_loss.default](args = (%scores, %label, ") +
+                           weights + ", 1, -100, 0.5)",
+                       {1, 2}, {0, 0}, label);
+    CHECK(found[0] == Approx(slope / 2));
+    CHECK(found[1] == Approx(-slope / 2));
+  }
 }
 
 TEST_CASE("the mean of a scatter, which PyTorch's exporter writes as a replacement, is refused") {

@@ -63,8 +63,8 @@ public:
   }
 
 private:
-  // The merged call whose result the node reads as that of an equal one: the file does not compute
-  // one of its arguments, and another call of the same operator takes that place.
+  // The merged call, if the node has one among its arguments: the file does not compute this
+  // argument, and the node reads the result of another call of the same operator instead.
   std::optional<Merged> readBy(const Node &node, const FxNode &fx) const {
     std::vector<std::string> missing = fx.arguments; // that no input is
     std::vector<std::string> extra;                  // calls that are inputs and no arguments
