@@ -3,6 +3,7 @@
 
 #include "compiler/cluster/Cluster.h"
 #include "compiler/planner/report/Plan.h"
+#include "compiler/schedule/pipelines/LayerLayout.h"
 #include "passes/driver/Options.h"
 #include "runtime/artifact/program.pb.h"
 #include "runtime/base/Status.h"
@@ -37,11 +38,11 @@ struct Variant {
   std::string detail;  // mesh, bytes of one rank
 };
 
-// How the model of a pipeline is cut into chunks (CutStages.h). Both by op of the forward step, in
-// the order of graph::opsOf().
+// How the model of a pipeline is cut into chunks (CutStages.h).
 struct ModelCut {
-  std::vector<double> opSeconds; // that the cut assumes
-  std::vector<int64_t> chunkOf;  // stage::ChunkOfOp
+  std::vector<double> opSeconds; // that the cut assumes, in the order of graph::opsOf()
+  std::vector<int64_t> chunkOf;  // by op in this order: stage::Chunks::ofOp
+  std::optional<pipelines::LayerLayout> layout; // if it lies between layers
 };
 
 // A program of the plan on its way through the phases.

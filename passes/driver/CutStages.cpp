@@ -72,10 +72,11 @@ static Status cutAsAsked(Compilation &c, func::FuncOp step, size_t chunks) {
                              "', expected E, t and L only; write a layer that predicts further "
                              "tokens as t");
   DiagnosticText diagnostics(*c.context);
-  FailureOr<stage::ChunkOfOp> chunkOf = stage::cutAtLayers(step, layout);
-  if (failed(chunkOf))
+  FailureOr<stage::Chunks> found = stage::cutAtLayers(step, layout);
+  if (failed(found))
     return Status::userError(diagnostics.text()).withContext(concat("--cut ", c.options.cut));
-  c.cut.chunkOf = std::move(*chunkOf);
+  c.cut.chunkOf = std::move(found->ofOp);
+  c.cut.layout = std::move(found->layout);
   return Status::ok();
 }
 
@@ -92,11 +93,12 @@ Status cutModel(Compilation &c, func::FuncOp step) {
   }
   CLEAVE_TRY_ASSIGN(const double perByte, secondsPerByte(c));
   DiagnosticText diagnostics(*c.context);
-  FailureOr<stage::ChunkOfOp> chunkOf =
+  FailureOr<stage::Chunks> found =
       stage::cutIntoChunks(step, static_cast<int64_t>(stageOf.size()), {c.cut.opSeconds, perByte});
-  if (failed(chunkOf))
+  if (failed(found))
     return Status::userError(diagnostics.text());
-  c.cut.chunkOf = std::move(*chunkOf);
+  c.cut.chunkOf = std::move(found->ofOp);
+  c.cut.layout = std::move(found->layout);
   return Status::ok();
 }
 

@@ -430,8 +430,10 @@ Status planStages(Compilation &c) {
     addStage(own, described);
   }
   c.decided = std::move(plans.stages[plans.slowest].plan);
+  const std::string layout =
+      c.cut.layout ? ", cut as " + pipelines::textOf(*c.cut.layout) : std::string();
   c.remarks.push_back({"stages", concat(c.options.stages, " stages, ", scheduleOf(c.options),
-                                        "; their ranks need ", peaks)});
+                                        layout, "; their ranks need ", peaks)});
   recordDecisions(c.module(), described);
   suggestLowType(c, described);
   return Status::ok();

@@ -1,10 +1,10 @@
 // See Cut.h.
 #include "passes/stage/Cut.h"
 
-#include "compiler/schedule/pipelines/Partition.h"
 #include "dialects/graph/FedArguments.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Transfer.h"
+#include "passes/stage/Balance.h"
 #include "passes/stage/Layers.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -25,38 +25,22 @@ public:
   // The ops whose results may be passed, in order.
   ArrayRef<Operation *> ops() const { return ops_; }
 
-  // The first ops of chunks 1, 2, …. Chunks begin where no neighbouring place passes less, unless
-  // these places are too few.
+  // The first ops of chunks 1, 2, ….
   std::vector<int64_t> balancedCuts(int64_t chunks, const CutCosts &costs) const {
-    const std::vector<double> crossing = secondsOfPlaces(costs.secondsPerByte);
-    std::vector<size_t> places = narrowPlaces(crossing);
-    if (static_cast<int64_t>(places.size()) < chunks + 1)
-      places.assign(llvm::seq(crossing.size()).begin(), llvm::seq(crossing.size()).end());
     llvm::DenseMap<Operation *, double> secondsOf;
     for (auto [op, seconds] : llvm::zip_equal(graph::opsOf(step_), costs.opSeconds))
       secondsOf[op] = seconds;
-    std::vector<double> seconds, borders = {0};
-    for (size_t unit = 0; unit + 1 < places.size(); ++unit) {
-      double &sum = seconds.emplace_back();
-      for (size_t i = places[unit]; i < places[unit + 1]; ++i)
-        sum += secondsOf.at(ops_[i]);
-      borders.push_back(crossing[places[unit + 1]]);
-    }
-    const auto sizes =
-        pipelines::balancedPartition(seconds, static_cast<uint32_t>(chunks), std::move(borders));
-    assert(sizes && "each chunk has a unit");
-    std::vector<int64_t> cuts;
-    size_t unit = 0;
-    for (uint32_t size : ArrayRef(*sizes).drop_back())
-      cuts.push_back(static_cast<int64_t>(places[unit += size]));
-    return cuts;
+    Chain chain{{}, secondsOfPlaces(costs.secondsPerByte)};
+    for (Operation *op : ops_)
+      chain.seconds.push_back(secondsOf.at(op));
+    return stage::balancedCuts(chain, chunks);
   }
 
   // The first ops of chunks 1, 2, …, each between two layers, as a layout states them.
   FailureOr<std::vector<int64_t>> layerCuts(const pipelines::LayerLayout &layout) {
-    const FailureOr<Layers> layers = layersOf(step_, ops_);
-    if (failed(layers))
-      return failure();
+    const Result<Layers> layers = layersOf(step_, ops_);
+    if (!layers)
+      return emitError(step_.getLoc()) << layers.status().message();
     const std::vector<uint32_t> sizes = layout.transformerLayers();
     const auto asked = std::accumulate(sizes.begin(), sizes.end(), size_t(0));
     const std::vector<std::string> &names = layers->names;
@@ -67,14 +51,8 @@ public:
     const std::vector<double> crossing = secondsOfPlaces(/*secondsPerByte=*/1);
     std::vector<int64_t> cuts;
     size_t before = 0;
-    for (uint32_t size : ArrayRef(sizes).drop_back()) {
-      const auto [from, to] = layers->places[before += size];
-      int64_t place = to; // the last one of those that the fewest bytes pass
-      for (int64_t other = to; other >= from; --other)
-        if (crossing[other] < crossing[place])
-          place = other;
-      cuts.push_back(place);
-    }
+    for (uint32_t size : ArrayRef(sizes).drop_back())
+      cuts.push_back(narrowest(layers->places[before += size], crossing));
     for (size_t i = 0; i <= cuts.size(); ++i) {
       const int64_t begin = i == 0 ? 0 : cuts[i - 1];
       const int64_t end = i == cuts.size() ? static_cast<int64_t>(ops_.size()) : cuts[i];
@@ -86,13 +64,15 @@ public:
 
   // Gives the ops their chunks, and adds the transfers. Returns the chunks of the ops as they were
   // before.
-  ChunkOfOp cut(ArrayRef<int64_t> cuts) {
+  Chunks cut(ArrayRef<int64_t> cuts) {
     for (auto [i, op] : llvm::enumerate(ops_))
       chunkOf_[op] = llvm::upper_bound(cuts, static_cast<int64_t>(i)) - cuts.begin();
-    ChunkOfOp chunks;
+    Chunks chunks;
+    if (const Result<Layers> layers = layersOf(step_, ops_))
+      chunks.layout = layoutOf(*layers, cuts);
     for (Operation *op : graph::opsOf(step_)) {
       auto it = chunkOf_.find(op);
-      chunks.push_back(it == chunkOf_.end() ? -1 : it->second);
+      chunks.ofOp.push_back(it == chunkOf_.end() ? -1 : it->second);
     }
     addTransfers();
     return chunks;
@@ -193,17 +173,6 @@ private:
     return crossing;
   }
 
-  // Places at which no neighbour passes less, the ends included.
-  static std::vector<size_t> narrowPlaces(ArrayRef<double> crossing) {
-    std::vector<size_t> places = {0};
-    for (size_t i = 1; i + 1 < crossing.size(); ++i)
-      if ((i == 1 || crossing[i] <= crossing[i - 1]) &&
-          (i + 2 == crossing.size() || crossing[i] <= crossing[i + 1]))
-        places.push_back(i);
-    places.push_back(crossing.size() - 1);
-    return places;
-  }
-
   // Whether a value depends on inputs and on parameters.
   struct Origin {
     bool ofInputs = false, ofParameters = false;
@@ -286,7 +255,7 @@ private:
 
 } // namespace
 
-FailureOr<ChunkOfOp> cutIntoChunks(func::FuncOp step, int64_t chunks, const CutCosts &costs) {
+FailureOr<Chunks> cutIntoChunks(func::FuncOp step, int64_t chunks, const CutCosts &costs) {
   Cutter cutter(step);
   if (static_cast<int64_t>(cutter.ops().size()) < chunks)
     return emitError(step.getLoc())
@@ -295,7 +264,7 @@ FailureOr<ChunkOfOp> cutIntoChunks(func::FuncOp step, int64_t chunks, const CutC
   return cutter.cut(cutter.balancedCuts(chunks, costs));
 }
 
-FailureOr<ChunkOfOp> cutAtLayers(func::FuncOp step, const pipelines::LayerLayout &layout) {
+FailureOr<Chunks> cutAtLayers(func::FuncOp step, const pipelines::LayerLayout &layout) {
   Cutter cutter(step);
   const FailureOr<std::vector<int64_t>> cuts = cutter.layerCuts(layout);
   if (failed(cuts))

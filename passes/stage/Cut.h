@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace cleave::stage {
@@ -17,22 +18,26 @@ struct CutCosts {
   double secondsPerByte = 0;     // of messages between chunks
 };
 
-// By op, in that order, its chunk; -1: its results are not passed, and each chunk computes those
-// that it reads.
-using ChunkOfOp = std::vector<int64_t>;
+// The chunks of a step.
+struct Chunks {
+  // By op, in that order, its chunk; -1: its results are not passed, and each chunk computes those
+  // that it reads.
+  std::vector<int64_t> ofOp;
+  // The layers of each chunk (Layers.h); nothing if a border lies inside of one.
+  std::optional<pipelines::LayerLayout> layout;
+};
 
 // Divides the ops of `step`, which computes losses, into `chunks` ranges in their order, and puts a
 // graph.transfer on each value that passes from one to the next. Values that depend on no
-// parameter, or on parameters alone, are not passed. Fails with a diagnostic if the step has too
-// few ops.
-mlir::FailureOr<ChunkOfOp> cutIntoChunks(mlir::func::FuncOp step, int64_t chunks,
-                                         const CutCosts &costs);
+// parameter, or on parameters alone, are not passed. Balance.h chooses the borders. Fails with a
+// diagnostic if the step has too few ops.
+mlir::FailureOr<Chunks> cutIntoChunks(mlir::func::FuncOp step, int64_t chunks,
+                                      const CutCosts &costs);
 
 // Divides the ops as a layout states, which gives each chunk a number of layers (Layers.h), and
 // adds transfers like cutIntoChunks(). Between two layers, the cut is where the fewest bytes pass.
 // Fails with a diagnostic if the model has another number of layers, or if a chunk is empty.
-mlir::FailureOr<ChunkOfOp> cutAtLayers(mlir::func::FuncOp step,
-                                       const pipelines::LayerLayout &layout);
+mlir::FailureOr<Chunks> cutAtLayers(mlir::func::FuncOp step, const pipelines::LayerLayout &layout);
 
 // Whether the stage of a chunk holds the argument of this name.
 using IsHeld = llvm::function_ref<bool(llvm::StringRef argument, int64_t chunk)>;

@@ -64,7 +64,7 @@ static Spans spansOf(func::FuncOp step, ArrayRef<Operation *> ops, int64_t &last
   return spans;
 }
 
-FailureOr<Layers> layersOf(func::FuncOp step, ArrayRef<Operation *> ops) {
+Result<Layers> layersOf(func::FuncOp step, ArrayRef<Operation *> ops) {
   int64_t before = -1; // the last op that reads a parameter of what lies before
   Spans spans = spansOf(step, ops, before);
   int64_t end = static_cast<int64_t>(ops.size());
@@ -73,22 +73,49 @@ FailureOr<Layers> layersOf(func::FuncOp step, ArrayRef<Operation *> ops) {
     spans.erase("");
   }
   if (spans.empty())
-    return emitError(step.getLoc()) << "no parameter has a layer number in its name";
+    return Status::userError("no parameter has a layer number in its name");
   Layers layers;
   std::string name = "the embedding";
   for (const auto &[next, span] : spans) {
     if (span.first <= before)
-      return emitError(step.getLoc())
-             << "layer '" << next << "' begins before " << name << " has ended";
+      return Status::userError("layer '", next.str(), "' begins before ", name, " has ended");
     layers.places.push_back({before + 1, span.first});
     layers.names.push_back(next.str());
     name = "'" + next.str() + "'", before = span.last;
   }
   if (end <= before)
-    return emitError(step.getLoc())
-           << "parameters of no layer are read before " << name << " has ended";
+    return Status::userError("parameters of no layer are read before ", name, " has ended");
   layers.places.push_back({before + 1, end});
   return layers;
+}
+
+int64_t narrowest(const Layers::Places &places, ArrayRef<double> crossing) {
+  int64_t least = places.to;
+  for (int64_t place = places.to; place >= places.from; --place)
+    if (crossing[place] < crossing[least])
+      least = place;
+  return least;
+}
+
+std::optional<pipelines::LayerLayout> layoutOf(const Layers &layers, ArrayRef<int64_t> cuts) {
+  pipelines::LayerLayout layout{{"E"}};
+  size_t before = 0; // layers
+  auto addLayersUpTo = [&](size_t layer) {
+    layout.stages.back().append(layer - before, 't');
+    before = layer;
+  };
+  for (int64_t cut : cuts) {
+    const auto found = llvm::find_if(layers.places, [&](const Layers::Places &range) {
+      return range.from <= cut && cut <= range.to;
+    });
+    if (found == layers.places.end())
+      return std::nullopt;
+    addLayersUpTo(static_cast<size_t>(found - layers.places.begin()));
+    layout.stages.emplace_back();
+  }
+  addLayersUpTo(layers.names.size());
+  layout.stages.back() += 'L';
+  return layout;
 }
 
 } // namespace cleave::stage

@@ -6,8 +6,12 @@
 // the last one.
 #pragma once
 
+#include "compiler/schedule/pipelines/LayerLayout.h"
+#include "runtime/base/Status.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,8 +29,16 @@ struct Layers {
 };
 
 // The layers of a forward step. `ops` are its ops that depend on both inputs and parameters, in
-// order; places number them. Fails with a diagnostic if the step has no layers, or if one begins
-// before another has ended.
-mlir::FailureOr<Layers> layersOf(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Operation *> ops);
+// order; places number them. A user error if the step has no layers, or if one begins before
+// another has ended.
+Result<Layers> layersOf(mlir::func::FuncOp step, llvm::ArrayRef<mlir::Operation *> ops);
+
+// The place in a range that is crossed by the fewest bytes; the last one of equal ones. `crossing`:
+// by place.
+int64_t narrowest(const Layers::Places &places, llvm::ArrayRef<double> crossing);
+
+// The layers of the chunks that begin at `cuts` and at op 0; nothing if a cut lies inside of a
+// layer.
+std::optional<pipelines::LayerLayout> layoutOf(const Layers &layers, llvm::ArrayRef<int64_t> cuts);
 
 } // namespace cleave::stage

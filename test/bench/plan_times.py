@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Predicted beside measured seconds of many plans: does the planner order plans as the machine does?
 
-    test/bench/plan_times.py [--cluster FILE] [--rounds 2] [--steps 6] [--models gpt2,vit] [--under "chrt -f 10"] [--csv FILE]
+    test/bench/plan_times.py [--pipelines] [--cluster FILE] [--rounds 2] [--steps 6] [--models gpt2,vit] [--under "chrt -f 10"] [--csv FILE]
 
-Six models of the zoo at a size that a CPU can train, each on one and more ranks under every plan of PLANS. Every plan is run in
-each round, plans in turns, and its fastest step counts, since other work on the machine only makes steps slower. Prints both times
+Six models of the zoo at a size that a CPU can train, each on one and more ranks under every plan of PLANS, with `--pipelines` of
+PIPELINES. Every plan is run in each round, plans in turns, and its fastest step counts, since other work on the machine only makes steps slower. Prints both times
 per plan with the loss of the last step, and then: the rank correlation (Spearman) over all plans and within each model, and by
 how much the plan that the planner chose is slower than the fastest of its ranks. Ranks that wait for each other on a machine with
 other work can be slow for a whole run: plans whose two fastest rounds lie apart are counted, and need more rounds or `--under`.
@@ -35,17 +35,26 @@ PLANS = {
     2: [FREE, ("--pin", "dp"), ("--pin", "zero3"), ("--mesh", "tp=2", "--pin", "megatron"), ("--pin", "dp,full-recompute")],
     4: [FREE, ("--pin", "dp"), ("--mesh", "dp=2,tp=2", "--pin", "megatron")],
 }
+# Not on more ranks than this machine has cores: predictions let all of them share the cores at all times, but ranks of a pipeline wait
+# for each other, and those that do not wait run faster.
+PIPELINES = {
+    2: [("--stages", "auto", "--schedule", "auto"), *(("--stages", "2", "--schedule", schedule)
+                                                     for schedule in ("1f1b", "gpipe", "interleaved", "zb-h1", "zb-v")),
+        ("--stages", "2", "--pin", "full-recompute"), ("--stages", "2", "--micro-batch", "2")],
+}
+MICRO_BATCHES = ("--micro-batch", "4")  # of a pipeline, if its options do not say otherwise
 
 
 def compile_plans(name, options, folder):
     """The plans of one model that can be made: dictionaries with path, ranks, options and predicted seconds."""
     model, data = zoo.write_model(name, folder), zoo.write_samples(name, folder, 2)
     plans = []
-    for ranks, choices in PLANS.items():
+    for ranks, choices in (PIPELINES if options.pipelines else PLANS).items():
         for extra in choices:
+            batches = MICRO_BATCHES if options.pipelines and MICRO_BATCHES[0] not in extra else ()
             path = folder / f"{name}.{ranks}.{len(plans)}.plan"
-            answer = cleave.tool("cleave-compile", model, *zoo.options(name), "--cluster", options.cluster, "--ranks", ranks, *extra,
-                                 "-o", path)
+            answer = cleave.tool("cleave-compile", model, *zoo.options(name), "--cluster", options.cluster, "--ranks", ranks, *batches,
+                                 *extra, "-o", path)
             if answer.code:
                 print(f"{name}, {ranks} ranks, {' '.join(extra)}: {answer.errors()[-1]}")
                 continue
@@ -98,6 +107,7 @@ def report(plans):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pipelines", action="store_true")
     parser.add_argument("--cluster", default="local-cpu")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--steps", type=int, default=6)

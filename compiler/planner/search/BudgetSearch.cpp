@@ -27,7 +27,7 @@ BudgetSearch::BudgetSearch(const Trials &trials, const ForcedFates &forced,
 
 Result<PlannedStep> BudgetSearch::jointly(const std::vector<JointMesh> &meshes) {
   CLEAVE_TRY_ASSIGN(const std::unique_ptr<Costs> costs, searchAroundBase(meshes));
-  if (!fates_.isGood())
+  if (!fates_.isGood() && maySplit())
     CLEAVE_TRY(searchFastest(*costs));
   if (!fates_.isGood() && isHopeless())
     return refusal(/*isProven=*/false);
@@ -76,7 +76,8 @@ BudgetSearch::searchAroundBase(const std::vector<JointMesh> &meshes) {
   return costs;
 }
 
-// Fates for the fastest layouts, and the recipes; then for layouts that are split more finely.
+// Fates for the fastest layouts, and the recipes: none of these plans is kept, but they show which
+// fates save most. Then layouts that are split more finely.
 Status BudgetSearch::searchFastest(Costs &costs) {
   const Mesh &mesh = costs.mesh();
   CLEAVE_TRY_ASSIGN(const PlannedStep whole,
@@ -85,10 +86,10 @@ Status BudgetSearch::searchFastest(Costs &costs) {
   const StepModel &model = trials_.model();
   for (const Fates &recipe : {selectiveRecompute(model), fullRecompute(model)})
     CLEAVE_TRY(fates_.tryOn(mesh, recipe).status());
-  if (isHopeless() || !maySplit())
+  if (isHopeless())
     return Status::ok();
   CLEAVE_TRY(fates_.keepBest(trials_.plan(fates_.bestTried(), onMesh(fasterOrWhy(), mesh))));
-  return searchFiner(costs);
+  return maySplit() ? searchFiner(costs) : Status::ok();
 }
 
 // Repetitions for a plan that is split more finely already, such that it needs not much more than

@@ -1,4 +1,5 @@
 // The layers of a model by the names of its parameters, and cuts between them.
+#include "passes/stage/Layers.h"
 #include "passes/stage/Cut.h"
 
 #include "test/unit/graph_text/GraphText.h"
@@ -40,13 +41,23 @@ func.func @step(%x: tensor<4x4xf32> {graph.name = "x", graph.role = "input"})";
 
 namespace {
 
-// The chunks of all ops but transposes, or the error.
+// The chunks of all ops but transposes, and their layout, or the error.
 struct Cut {
   std::vector<int64_t> chunks;
-  std::string error;
+  std::string layout, error;
 };
 
 } // namespace
+
+static Cut cutOf(const stage::Chunks &chunks) {
+  Cut found;
+  for (int64_t chunk : chunks.ofOp)
+    if (chunk >= 0)
+      found.chunks.push_back(chunk);
+  if (chunks.layout)
+    found.layout = pipelines::textOf(*chunks.layout);
+  return found;
+}
 
 static Cut cut(const std::vector<std::string> &names, const std::string &layout) {
   GraphText text(textOf(names));
@@ -57,11 +68,7 @@ static Cut cut(const std::vector<std::string> &names, const std::string &layout)
   });
   auto chunks =
       stage::cutAtLayers(graph::stepOf(text.module()), *pipelines::parseLayerLayout(layout));
-  if (succeeded(chunks))
-    for (int64_t chunk : *chunks)
-      if (chunk >= 0)
-        found.chunks.push_back(chunk);
-  return found;
+  return succeeded(chunks) ? cutOf(*chunks) : found;
 }
 
 static const std::vector<std::string> kModel = {"tok.weight", "h.0.fc.weight", "h.1.fc.weight",
@@ -72,6 +79,30 @@ TEST_CASE("between two layers, the cut lies where the fewest bytes pass") {
   CHECK(cut(kModel, "Et|ttL").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1});
   CHECK(cut(kModel, "E|tt|tL").chunks == std::vector<int64_t>{0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2});
   CHECK(cut(kModel, "Et*3|L").chunks == std::vector<int64_t>{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1});
+}
+
+TEST_CASE("a cut between layers says which layers chunks have") {
+  for (const char *layout : {"Et|ttL", "E|tt|tL", "Ettt|L", "E|t|t|t|L"})
+    CHECK(cut(kModel, layout).layout == pipelines::textOf(*pipelines::parseLayerLayout(layout)));
+}
+
+TEST_CASE("the last of the places that are crossed least is the narrowest") {
+  const std::vector<double> crossing = {0, 3, 2, 2, 5, 0};
+  CHECK(stage::narrowest({1, 4}, crossing) == 3);
+  CHECK(stage::narrowest({1, 1}, crossing) == 1);
+}
+
+TEST_CASE("balanced chunks of whole layers say which, and others do not") {
+  auto balanced = [](double more) { // seconds of the product of h.2.a
+    GraphText text(textOf({"tok", "h.0.a", "h.1.a", "h.2.a", "h.2.b", "head"}));
+    stage::CutCosts costs{std::vector<double>(20, 0.0)};
+    costs.opSeconds[1] = costs.opSeconds[8] = 0.5; // the products of tok and h.1.a
+    costs.opSeconds[12] = more;
+    costs.opSeconds[15] = 2; // the product of h.2.b
+    return cutOf(*stage::cutIntoChunks(graph::stepOf(text.module()), 2, costs)).layout;
+  };
+  CHECK(balanced(0) == "Et*2|tL");
+  CHECK(balanced(0.5) == "");
 }
 
 TEST_CASE("the first number in a parameter's name identifies its layer, also after an underscore") {
