@@ -193,8 +193,25 @@ struct Gathered {
 
 } // namespace
 
+namespace {
+
+// For a model without inputs: whatever the files hold, nothing reads it.
+class NoInputs final : public DataSource {
+public:
+  int64_t samples() const override { return 0; }
+  int64_t samplesPerMicroBatch() const override { return 0; }
+  Status fill(size_t input, int64_t, int64_t, const std::vector<int64_t> &,
+              const std::vector<int64_t> &, void *) const override {
+    return Status::defect("found input ", input, " of a model without inputs");
+  }
+};
+
+} // namespace
+
 Result<std::unique_ptr<DataSource>> DataSource::open(const DataOptions &options,
                                                      const std::vector<InputDescription> &inputs) {
+  if (inputs.empty())
+    return std::unique_ptr<DataSource>(std::make_unique<NoInputs>());
   if (options.specs.empty())
     return Status::userError("the model reads ",
                              listNames(inputs, [](auto &input) { return input.name; }),

@@ -64,7 +64,7 @@ public:
   virtual ~DataSource() = default;
 
   // Opens the files and checks that they have every input with the expected shape and a convertible
-  // type. The message of a user error lists what was found.
+  // type. The message of a user error lists what was found. Without inputs no file is opened.
   static Result<std::unique_ptr<DataSource>> open(const DataOptions &options,
                                                   const std::vector<InputDescription> &inputs);
 

@@ -8,6 +8,7 @@ import unittest
 
 import cleave
 import fixture
+import onnx_chain
 from weights import write_safetensors
 
 MODEL, DATA = cleave.GOLDEN / "evaluation.pt2", cleave.GOLDEN / "evaluation.npz"
@@ -161,6 +162,16 @@ class Evaluation(fixture.Plans):
         self.assertEqual(found, wanted[1:])
         again = self.evaluate(plan, 6, "--resume", saved)  # nothing is left to train
         self.assertEqual(again[-1], wanted[-1])
+
+    def test_a_model_without_inputs_is_evaluated_once(self):
+        model, plan = self.folder / "constant.onnx", self.folder / "constant.plan"
+        onnx_chain.write_model(model, [onnx_chain.node("Exp", ["w"], "y")], [onnx_chain.weight("w", (), [0.0])], {}, {"y": []})
+        for ranks in (1, 2):
+            cleave.must("cleave-compile", model, "--train", "--eval", "--loss", "output:y", "--optimizer", "sgd:lr=0.5", "--ranks", ranks,
+                        "-o", plan)
+            cleave.train(plan, DATA, 1, self.log, "--eval", DATA)
+            (found,) = cleave.evaluations(self.log)
+            self.assertAlmostEqual(found["eval_loss"], math.exp(-0.5), delta=1e-6)
 
     def test_checked_memory_finds_nothing(self):
         checked = {"CLEAVE_CHECK_KERNELS": "1"}

@@ -1,4 +1,4 @@
-"""Writes ONNX models that are long chains of operators, with nothing but the standard library."""
+"""Writes ONNX models, such as long chains of operators, with nothing but the standard library."""
 
 import struct
 
@@ -49,7 +49,11 @@ def chain(form, length):
 
 def write_chain(path, form, length):
     """Writes the model: input `x` and output `y` of shape [batch, WIDTH]."""
-    nodes, weights = chain(form, length)
-    graph = join([*((1, BYTES, one) for one in nodes), name(2, "chain"), *((5, BYTES, one) for one in weights),
-                  (11, BYTES, value_info("x", ["batch", WIDTH])), (12, BYTES, value_info("y", ["batch", WIDTH]))])
+    write_model(path, *chain(form, length), {"x": ["batch", WIDTH]}, {"y": ["batch", WIDTH]})
+
+
+def write_model(path, nodes, weights, inputs, outputs):
+    """Writes a model of these nodes and weights; inputs and outputs by name, with their dims."""
+    graph = join([*((1, BYTES, one) for one in nodes), name(2, "model"), *((5, BYTES, one) for one in weights),
+                  *((11, BYTES, value_info(*one)) for one in inputs.items()), *((12, BYTES, value_info(*one)) for one in outputs.items())])
     path.write_bytes(join([(1, VARINT, 8), (7, BYTES, graph), (8, BYTES, join([(2, VARINT, 17)]))]))

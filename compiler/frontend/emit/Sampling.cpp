@@ -242,7 +242,9 @@ Value affineGrid(const Emitter &e, Value theta, const Ints &sizes, bool alignCor
   forEachIndex(sizes, [&](const std::vector<int64_t> &at) {
     for (int64_t d = 0; d < dims; ++d) {
       auto i = static_cast<double>(at[d]), n = static_cast<double>(sizes[d]);
-      double position = alignCorners ? (n > 1 ? 2 * i / (n - 1) - 1 : 0) : (2 * i + 1) / n - 1;
+      // One rounding, so that positions are symmetric about 0.
+      double position =
+          alignCorners ? (n > 1 ? (2 * i - (n - 1)) / (n - 1) : 0) : (2 * i + 1 - n) / n;
       base.values[row * (dims + 1) + dims - 1 - d] = position;
     }
     ++row;

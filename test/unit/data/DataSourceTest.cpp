@@ -50,6 +50,13 @@ TEST_CASE("samples are read in order, slot by slot and step by step, and wrap ar
   CHECK(labelsOf(**source, 5, 1) == std::vector<int32_t>{4, 5, 6, 7});
 }
 
+TEST_CASE("without inputs no file is opened, and there are no samples") {
+  auto source = DataSource::open({{"nowhere.npz"}}, {});
+  REQUIRE(source);
+  CHECK((*source)->samples() == 0);
+  CHECK((*source)->samplesPerMicroBatch() == 0);
+}
+
 TEST_CASE("a rank gets its block, with zeros beyond the tensor") {
   Folder folder;
   auto source = DataSource::open({{writeTen(folder)}}, kInputs);

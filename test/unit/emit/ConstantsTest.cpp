@@ -5,6 +5,7 @@
 #include "compiler/frontend/emit/Elementwise.h"
 #include "compiler/frontend/emit/Movement.h"
 #include "compiler/frontend/emit/Pooling.h"
+#include "compiler/frontend/emit/Sampling.h"
 #include "compiler/frontend/emit/Slicing.h"
 #include "test/unit/emit/Building.h"
 
@@ -109,6 +110,21 @@ TEST_CASE("rolled elements re-enter at the other end") {
   CHECK(valuesOf(at, roll(at.e, x, 0, 1)) == Numbers{4, 1, 2, 3});
   CHECK(valuesOf(at, roll(at.e, x, 0, -5)) == Numbers{2, 3, 4, 1});
   CHECK(valuesOf(at, repeatInterleave(at.e, x, 0, 2)) == Numbers{1, 1, 2, 2, 3, 3, 4, 4});
+}
+
+TEST_CASE("positions of an affine grid are rounded once, so they are symmetric about 0") {
+  for (const auto &[alignCorners, positions] :
+       {std::pair(false, Numbers{-0.8, -0.4, 0, 0.4, 0.8}),
+        std::pair(true, Numbers{-1, -0.6, -0.2, 0.2, 0.6, 1})}) {
+    Building at;
+    Tensor theta(ElementType::F64, {1, 2, 3});
+    theta.values = {1, 0, 0, 0, 1, 0};
+    const auto width = static_cast<int64_t>(positions.size());
+    const Numbers grid =
+        valuesOf(at, affineGrid(at.e, at.e.constant(theta), {1, width}, alignCorners));
+    for (size_t i = 0; i < positions.size(); ++i)
+      CHECK(grid[2 * i] == positions[i]);
+  }
 }
 
 TEST_CASE("inverse functions agree with the C library over their range") {
