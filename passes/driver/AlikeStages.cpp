@@ -2,6 +2,7 @@
 #include "passes/driver/AlikeStages.h"
 
 #include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/search/FateSearch.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Step.h"
 #include "passes/driver/ModuleStep.h"
@@ -81,28 +82,63 @@ static void rename(planner::Plan &plan, const planner::StepModel &from,
   plan.remarks.clear(); // whose texts have names
 }
 
+// `how`: what is as on the earlier stage.
+static std::string recomputationText(size_t repetitions, const char *how, int64_t peakBytes) {
+  return repetitions == 0
+             ? ""
+             : concat(repetitions, " activations are recomputed in the backward pass, ", how,
+                      " of an earlier stage of equal ops: ", bytesText(peakBytes), " at the peak");
+}
+
 // The decisions of `like` on another step, whose memory is set; nothing if it exceeds the budget.
 static Result<std::optional<Decided>> decideAs(const Decided &like, const ModuleStep &step,
-                                               const cluster::Cluster &cluster) {
+                                               const cluster::Cluster &cluster,
+                                               const planner::Budget &budget) {
   planner::PlannedStep planned;
   planned.fates = like.fates;
   CLEAVE_TRY_ASSIGN(planned.step, step.realise(like.fates));
   planned.plan = like.plan;
+  planned.plan.budget = budget;
   planner::Plan &plan = planned.plan;
   rename(plan, like.model, planned.step->model());
   CLEAVE_TRY_ASSIGN(const planner::ProgramMemory memory,
-                    planner::memoryOf(*planned.step, cluster, plan.budget)(plan));
-  if (!plan.budget.holds(memory.arena))
+                    planner::memoryOf(*planned.step, cluster, budget)(plan));
+  if (!budget.holds(memory.arena))
     return std::optional<Decided>();
   plan.peakBytes = memory.peak;
   plan.arenaBytes = memory.arena;
-  if (const size_t again = plan.repetitions.size(); again > 0)
-    planned.recomputation =
-        concat(again,
-               " activations are recomputed in the backward pass, as on an earlier stage of equal "
-               "ops: ",
-               bytesText(memory.peak), " at the peak");
+  planned.around = like.around;
+  planned.recomputation =
+      recomputationText(plan.repetitions.size(), "by the decisions", memory.peak);
   return std::optional(decidedBy(std::move(planned)));
+}
+
+// Whether a plan leaves so much of its budget that fewer ops need to run again.
+static bool leavesMuch(const planner::Plan &plan) {
+  constexpr int64_t kShare = 20;
+  return plan.budget.isLimited() &&
+         plan.budget.bytes() - plan.arenaBytes > plan.budget.bytes() / kShare;
+}
+
+// The fastest plan found in the layouts of `like`, whatever runs again there. Nothing if none fits.
+static Result<std::optional<Decided>> decideInLayoutsOf(const Decided &like, const ModuleStep &step,
+                                                        const cluster::Cluster &cluster,
+                                                        const planner::PlannerOptions &options,
+                                                        const planner::ForcedFates &forced) {
+  planner::PricedDecisions around = *like.around;
+  around.mesh = like.plan.mesh; // whose axes have names
+  planner::Seen seen;
+  const planner::Trials trials(step, cluster, options, {}, seen);
+  planner::FateSearch fates(trials, forced);
+  CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, trials.shared());
+  planner::Costs costs(step.model(), shared, around.mesh);
+  CLEAVE_TRY(fates.search({costs, around}));
+  std::optional<planner::PlannedStep> best = fates.takeBest();
+  if (!best)
+    return std::optional<Decided>();
+  best->recomputation =
+      recomputationText(best->plan.repetitions.size(), "in the layouts", best->plan.peakBytes);
+  return std::optional(decidedBy(std::move(*best)));
 }
 
 Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
@@ -121,7 +157,13 @@ Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
     if (kept.status().kind() != StatusKind::Infeasible)
       return kept.status();
   }
-  return decideAs(like, step, cluster);
+  CLEAVE_TRY_ASSIGN(std::optional<Decided> same, decideAs(like, step, cluster, options.budget));
+  if (!like.around || options.spaces.any() || (same && !leavesMuch(same->plan)))
+    return same;
+  CLEAVE_TRY_ASSIGN(std::optional<Decided> other,
+                    decideInLayoutsOf(like, step, cluster, options, forced));
+  const bool isFaster = other && (!same || other->plan.seconds < same->plan.seconds);
+  return isFaster ? std::move(other) : std::move(same);
 }
 
 } // namespace cleave::driver

@@ -13,6 +13,7 @@ Decided decidedBy(planner::PlannedStep planned) {
           .fates = std::move(planned.fates),
           .model = step.takeModel(),
           .plan = std::move(planned.plan),
+          .around = std::move(planned.around),
           .recomputation = std::move(planned.recomputation)};
 }
 

@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <optional>
 #include <string>
 
 namespace cleave::driver {
@@ -17,6 +18,7 @@ struct Decided {
   planner::Fates fates;                     // of the step without them
   planner::StepModel model;                 // of its step
   planner::Plan plan;
+  std::optional<planner::PricedDecisions> around; // PlannedStep::around
   std::string recomputation; // one sentence; empty if nothing is computed again
 };
 

@@ -116,7 +116,7 @@ Status FateSearch::searchLess(const GivenLayouts &layouts, int64_t target) {
 }
 
 Result<int64_t> FateSearch::tryFates(const Mesh &mesh, const Fates &chosen,
-                                     const Decisions *around) {
+                                     const PricedDecisions *around) {
   Fates fates = withForced(trials_.model(), chosen, forced_);
   for (const Tried &tried : tried_)
     if (tried.fates == fates && tried.isAround == (around != nullptr))
@@ -128,8 +128,10 @@ Result<int64_t> FateSearch::tryFates(const Mesh &mesh, const Fates &chosen,
   CLEAVE_TRY(planned.status());
   const int64_t slack = slackOf(planned->plan);
   tried_.push_back({std::move(fates), slack, planned->plan.seconds, around != nullptr});
-  if (around && slack >= 0)
+  if (around && slack >= 0) {
+    planned->around = *around;
     CLEAVE_TRY(keepBest(std::move(planned)));
+  }
   return slack;
 }
 

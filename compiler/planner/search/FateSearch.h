@@ -65,7 +65,7 @@ private:
                              const solver::SolveOptions &limits) const;
   bool isNoFaster(const PricedDecisions &plan, const ChosenFates &chosen) const;
   Status searchLess(const GivenLayouts &layouts, int64_t target);
-  Result<int64_t> tryFates(const Mesh &mesh, const Fates &chosen, const Decisions *around);
+  Result<int64_t> tryFates(const Mesh &mesh, const Fates &chosen, const PricedDecisions *around);
   int64_t slackOf(const Plan &plan);
 
   const Trials &trials_;

@@ -1,10 +1,12 @@
 // PlannedStep: the plan of a step for given decisions on what is recomputed.
 #pragma once
 
+#include "compiler/planner/network/PricedDecisions.h"
 #include "compiler/planner/search/Planner.h"
 #include "compiler/planner/search/Step.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace cleave::planner {
@@ -14,7 +16,10 @@ struct PlannedStep {
   std::unique_ptr<Step> step; // with the repetitions
   Fates fates;                // of the step without them
   Plan plan;                  // of `step`
-  std::string recomputation;  // one sentence; empty if nothing is recomputed to save memory
+  // Decisions on the step without repetitions that all ops but those keep, if fates were chosen for
+  // them.
+  std::optional<PricedDecisions> around;
+  std::string recomputation; // one sentence; empty if nothing is recomputed to save memory
 };
 
 // TrialOptions::memoryOf for plans of this step on any mesh. `step` and `cluster` must live as

@@ -24,65 +24,93 @@ bool hasArgument(mlir::ModuleOp module, const std::string &name) {
   return graph::argNamed(graph::stepOf(module), name).has_value();
 }
 
-} // namespace
-
-TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
+ModelCase sixteenLayers() {
   ModelCase model = zooCases()[1];
   model.sizes["layers"] = 16;
   model.symbols["seq"] = 256; // stages of two layers, since messages take less than products
-  const ModelFile file(model);
-  Compilation c(zooStages(file, model, 8, 16));
-  check(compileTo(c, "primitive"));
-  check(loadCluster(c));
-  mlir::ModuleOp one, other;
-  for (size_t i = 1; !one && i + 1 < c.units.size(); ++i)
-    if (areAlike(*c.units[i].module, *c.units[i + 1].module)) {
-      one = *c.units[i].module;
-      other = *c.units[i + 1].module;
-    }
-  REQUIRE(one);
-  CHECK_FALSE(areAlike(*c.units.front().module, one));
-  CHECK_FALSE(areAlike(*c.units.back().module, one));
+  return model;
+}
 
-  CompileOptions asked = c.options;
-  asked.ranks = 2;
-  planner::PlannerOptions options = *plannerOptions(asked, *c.cluster);
-  options.mesh = *Mesh::parse("x=2");
-  Result<Decided> first = decideStep(one, *c.cluster, options);
-  check(first.status());
-  Result<Decided> searched = decideStep(other, *c.cluster, options);
-  check(searched.status());
-  auto compare = [&](const Decided &like) {
+// Two stages of a pipeline that are alike.
+struct AlikePair {
+  AlikePair() : file(sixteenLayers()), c(zooStages(file, sixteenLayers(), 8, 16)) {
+    check(compileTo(c, "primitive"));
+    check(loadCluster(c));
+    for (size_t i = 1; !one && i + 1 < c.units.size(); ++i)
+      if (areAlike(*c.units[i].module, *c.units[i + 1].module)) {
+        one = *c.units[i].module;
+        other = *c.units[i + 1].module;
+      }
+    REQUIRE(one);
+    CompileOptions asked = c.options;
+    asked.ranks = 2;
+    options = *plannerOptions(asked, *c.cluster);
+    options.mesh = *Mesh::parse("x=2");
+  }
+
+  // The plan of a module in a share of the bytes that its fastest plan takes.
+  Decided decideOn(mlir::ModuleOp module, double share = 1) {
+    Result<Decided> fastest = decideStep(module, *c.cluster, options);
+    check(fastest.status());
+    if (share == 1)
+      return std::move(*fastest);
+    planner::PlannerOptions less = options;
+    less.budget = planner::Budget(static_cast<int64_t>(share * double(fastest->plan.arenaBytes)));
+    Result<Decided> decided = decideStep(module, *c.cluster, less);
+    check(decided.status());
+    REQUIRE(!decided->plan.repetitions.empty());
+    return std::move(*decided);
+  }
+
+  std::optional<Decided> decideLike(const Decided &like) {
     Result<std::optional<Decided>> alike = decideAlike(other, like, *c.cluster, options);
     check(alike.status());
-    REQUIRE(*alike);
-    const planner::Plan &plan = (*alike)->plan;
-    CHECK(plan.seconds == Approx(searched->plan.seconds));
-    CHECK(plan.peakBytes == searched->plan.peakBytes);
+    return std::move(*alike);
+  }
+
+  ModelFile file;
+  Compilation c;
+  mlir::ModuleOp one, other;
+  planner::PlannerOptions options; // without a limit
+};
+
+} // namespace
+
+TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
+  AlikePair pair;
+  CHECK_FALSE(areAlike(*pair.c.units.front().module, pair.one));
+  CHECK_FALSE(areAlike(*pair.c.units.back().module, pair.one));
+  const Decided searched = pair.decideOn(pair.other);
+  for (double share : {1.0, 0.9}) { // everything is kept where it fits
+    const std::optional<Decided> alike = pair.decideLike(pair.decideOn(pair.one, share));
+    REQUIRE(alike);
+    const planner::Plan &plan = alike->plan;
+    CHECK(plan.seconds == Approx(searched.plan.seconds));
+    CHECK(plan.peakBytes == searched.plan.peakBytes);
     REQUIRE(!plan.reasons.empty());
-    CHECK(hasArgument(other, plan.reasons[0].name));
-    CHECK_FALSE(hasArgument(one, plan.reasons[0].name));
-  };
-  SECTION("everything is kept") { compare(*first); }
-  SECTION("repetitions give way where everything fits") {
-    planner::PlannerOptions less = options;
-    less.budget = planner::Budget(first->plan.arenaBytes * 9 / 10);
-    Result<Decided> again = decideStep(one, *c.cluster, less);
-    check(again.status());
-    REQUIRE(!again->plan.repetitions.empty());
-    compare(*again);
+    CHECK(hasArgument(pair.other, plan.reasons[0].name));
+    CHECK_FALSE(hasArgument(pair.one, plan.reasons[0].name));
   }
-  SECTION("repetitions are taken over where it does not") {
-    options.budget = planner::Budget(first->plan.arenaBytes * 9 / 10);
-    Result<Decided> again = decideStep(one, *c.cluster, options);
-    check(again.status());
-    Result<std::optional<Decided>> alike = decideAlike(other, *again, *c.cluster, options);
-    check(alike.status());
-    if (*alike) {
-      CHECK((*alike)->plan.repetitions.size() == again->plan.repetitions.size());
-      CHECK((*alike)->plan.arenaBytes <= options.budget.bytes());
-    }
-  }
+}
+
+TEST_CASE("a stage repeats what one that is alike does, or less where it has more memory") {
+  AlikePair pair;
+  const int64_t whole = pair.decideOn(pair.one).plan.arenaBytes;
+  const Decided like = pair.decideOn(pair.one, 0.8);
+  REQUIRE(like.around);
+  pair.options.budget = like.plan.budget;
+  const std::optional<Decided> same = pair.decideLike(like);
+  REQUIRE(same);
+  CHECK(same->plan.repetitions.size() == like.plan.repetitions.size());
+  CHECK(same->plan.arenaBytes <= pair.options.budget.bytes());
+  pair.options.budget = planner::Budget(whole * 19 / 20);
+  const std::optional<Decided> less = pair.decideLike(like);
+  REQUIRE(less);
+  CHECK(less->plan.repetitions.size() < like.plan.repetitions.size());
+  CHECK(less->plan.seconds < like.plan.seconds);
+  CHECK(less->plan.arenaBytes <= pair.options.budget.bytes());
+  REQUIRE(!less->plan.repetitions.empty());
+  CHECK_FALSE(less->recomputation.empty());
 }
 
 TEST_CASE("stages that share a tensor store it in one layout") {
