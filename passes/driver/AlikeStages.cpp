@@ -109,26 +109,28 @@ static Result<std::optional<Decided>> decideAs(const Decided &like, const Module
   plan.arenaBytes = memory.arena;
   planned.around = like.around;
   planned.recomputation =
-      recomputationText(plan.repetitions.size(), "by the decisions", memory.peak);
+      recomputationText(plan.repetitions.size(), "with the decisions", memory.peak);
   return std::optional(decidedBy(std::move(planned)));
 }
 
-// Whether a plan leaves so much of its budget that fewer ops need to run again.
+// Whether a plan leaves so much of its budget that less need be recomputed.
 static bool leavesMuch(const planner::Plan &plan) {
   constexpr int64_t kShare = 20;
   return plan.budget.isLimited() &&
          plan.budget.bytes() - plan.arenaBytes > plan.budget.bytes() / kShare;
 }
 
-// The fastest plan found in the layouts of `like`, whatever runs again there. Nothing if none fits.
+// The fastest plan found in the layouts of `like`, whatever is recomputed there; nothing if none
+// fits. `proven`: about all plans of the step.
 static Result<std::optional<Decided>> decideInLayoutsOf(const Decided &like, const ModuleStep &step,
                                                         const cluster::Cluster &cluster,
                                                         const planner::PlannerOptions &options,
-                                                        const planner::ForcedFates &forced) {
+                                                        const planner::ForcedFates &forced,
+                                                        std::optional<planner::Proven> proven) {
   planner::PricedDecisions around = *like.around;
   around.mesh = like.plan.mesh; // whose axes have names
   planner::Seen seen;
-  const planner::Trials trials(step, cluster, options, {}, seen);
+  const planner::Trials trials(step, cluster, options, {}, seen, std::move(proven));
   planner::FateSearch fates(trials, forced);
   CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, trials.shared());
   planner::Costs costs(step.model(), shared, around.mesh);
@@ -160,8 +162,11 @@ Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
   CLEAVE_TRY_ASSIGN(std::optional<Decided> same, decideAs(like, step, cluster, options.budget));
   if (!like.around || options.spaces.any() || (same && !leavesMuch(same->plan)))
     return same;
+  std::optional<planner::Proven> proven;
+  if (!same) // the step needs more memory than that of `like`, so it cannot be faster
+    proven = planner::Proven{like.plan.boundSeconds, {}};
   CLEAVE_TRY_ASSIGN(std::optional<Decided> other,
-                    decideInLayoutsOf(like, step, cluster, options, forced));
+                    decideInLayoutsOf(like, step, cluster, options, forced, std::move(proven)));
   const bool isFaster = other && (!same || other->plan.seconds < same->plan.seconds);
   return isFaster ? std::move(other) : std::move(same);
 }

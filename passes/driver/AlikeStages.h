@@ -15,7 +15,7 @@ bool areAlike(mlir::ModuleOp a, mlir::ModuleOp b);
 // Decides on the step of `module`, which areAlike() finds equal to the step of `like` and which may
 // have other micro-batches in flight. Takes the fastest plan that keeps everything if that fits,
 // else the decisions of `like`. If these do not fit, or leave more than a twentieth of the budget,
-// other ops are chosen that run again in the same layouts. Nothing if no such plan fits. `options`:
+// the layouts stay, and what is recomputed is chosen anew. Nothing if no such plan fits. `options`:
 // as for decideStep, with the mesh of `like`.
 Result<std::optional<Decided>> decideAlike(mlir::ModuleOp module, const Decided &like,
                                            const cluster::Cluster &cluster,
