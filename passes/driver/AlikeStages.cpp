@@ -10,6 +10,8 @@
 
 #include "mlir/IR/OperationSupport.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 
 using namespace mlir;
@@ -82,7 +84,7 @@ static void rename(planner::Plan &plan, const planner::StepModel &from,
   plan.remarks.clear(); // whose texts have names
 }
 
-// `how`: what is as on the earlier stage.
+// A sentence on what a stage recomputes. `how`: what it shares with the earlier stage.
 static std::string recomputationText(size_t repetitions, const char *how, int64_t peakBytes) {
   return repetitions == 0
              ? ""
@@ -113,24 +115,34 @@ static Result<std::optional<Decided>> decideAs(const Decided &like, const Module
   return std::optional(decidedBy(std::move(planned)));
 }
 
-// Whether a plan leaves so much of its budget that less need be recomputed.
+// Whether a plan leaves enough of its budget to keep values that it recomputes.
 static bool leavesMuch(const planner::Plan &plan) {
   constexpr int64_t kShare = 20;
   return plan.budget.isLimited() &&
          plan.budget.bytes() - plan.arenaBytes > plan.budget.bytes() / kShare;
 }
 
+// The bound of `like`, if it also bounds the plans of this step: if they have no larger budget, and
+// need as much memory or more, because at least as many micro-batches are in flight.
+static std::optional<planner::Proven> provenBy(const Decided &like, const planner::StepModel &step,
+                                               const planner::Budget &budget) {
+  if (budget.ofSpace() <= like.plan.budget.ofSpace() &&
+      std::ranges::equal(step.inFlight, like.model.inFlight, std::greater_equal<>()))
+    return planner::Proven{like.plan.boundSeconds, {}};
+  return std::nullopt;
+}
+
 // The fastest plan found in the layouts of `like`, whatever is recomputed there; nothing if none
-// fits. `proven`: about all plans of the step.
+// fits.
 static Result<std::optional<Decided>> decideInLayoutsOf(const Decided &like, const ModuleStep &step,
                                                         const cluster::Cluster &cluster,
                                                         const planner::PlannerOptions &options,
-                                                        const planner::ForcedFates &forced,
-                                                        std::optional<planner::Proven> proven) {
+                                                        const planner::ForcedFates &forced) {
   planner::PricedDecisions around = *like.around;
   around.mesh = like.plan.mesh; // whose axes have names
   planner::Seen seen;
-  const planner::Trials trials(step, cluster, options, {}, seen, std::move(proven));
+  const planner::Trials trials(step, cluster, options, {}, seen,
+                               provenBy(like, step.model(), options.budget));
   planner::FateSearch fates(trials, forced);
   CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, trials.shared());
   planner::Costs costs(step.model(), shared, around.mesh);
@@ -162,11 +174,8 @@ Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
   CLEAVE_TRY_ASSIGN(std::optional<Decided> same, decideAs(like, step, cluster, options.budget));
   if (!like.around || options.spaces.any() || (same && !leavesMuch(same->plan)))
     return same;
-  std::optional<planner::Proven> proven;
-  if (!same) // the step needs more memory than that of `like`, so it cannot be faster
-    proven = planner::Proven{like.plan.boundSeconds, {}};
   CLEAVE_TRY_ASSIGN(std::optional<Decided> other,
-                    decideInLayoutsOf(like, step, cluster, options, forced, std::move(proven)));
+                    decideInLayoutsOf(like, step, cluster, options, forced));
   const bool isFaster = other && (!same || other->plan.seconds < same->plan.seconds);
   return isFaster ? std::move(other) : std::move(same);
 }

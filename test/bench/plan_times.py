@@ -35,8 +35,8 @@ PLANS = {
     2: [FREE, ("--pin", "dp"), ("--pin", "zero3"), ("--mesh", "tp=2", "--pin", "megatron"), ("--pin", "dp,full-recompute")],
     4: [FREE, ("--pin", "dp"), ("--mesh", "dp=2,tp=2", "--pin", "megatron")],
 }
-# Not on more ranks than this machine has cores: predictions let all of them share the cores at all times, but ranks of a pipeline wait
-# for each other, and those that do not wait run faster.
+# With more ranks than cores, predictions are too slow: they let all ranks share the cores at all times, although some ranks of a
+# pipeline wait for others.
 PIPELINES = {
     2: [("--stages", "auto", "--schedule", "auto"), *(("--stages", "2", "--schedule", schedule)
                                                      for schedule in ("1f1b", "gpipe", "interleaved", "zb-h1", "zb-v")),

@@ -76,8 +76,8 @@ BudgetSearch::searchAroundBase(const std::vector<JointMesh> &meshes) {
   return costs;
 }
 
-// Fates for the fastest layouts, and the recipes: none of these plans is kept, but they show which
-// fates save most. Then layouts that are split more finely.
+// Fates for the fastest layouts, and the recipes. These plans are not kept, but show which fates
+// save most memory. Then layouts that are split more finely, with these fates.
 Status BudgetSearch::searchFastest(Costs &costs) {
   const Mesh &mesh = costs.mesh();
   CLEAVE_TRY_ASSIGN(const PlannedStep whole,

@@ -16,8 +16,8 @@ struct PlannedStep {
   std::unique_ptr<Step> step; // with the repetitions
   Fates fates;                // of the step without them
   Plan plan;                  // of `step`
-  // Decisions on the step without repetitions that all ops but those keep, if fates were chosen for
-  // them.
+  // The layouts for which the fates were chosen: decisions on the step without repetitions, which
+  // all ops but the repetitions keep. Nothing if layouts were chosen for the fates.
   std::optional<PricedDecisions> around;
   std::string recomputation; // one sentence; empty if nothing is recomputed to save memory
 };

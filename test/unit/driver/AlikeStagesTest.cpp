@@ -48,7 +48,7 @@ struct AlikePair {
     options.mesh = *Mesh::parse("x=2");
   }
 
-  // The plan of a module in a share of the bytes that its fastest plan takes.
+  // The plan of a module whose budget is a share of the memory that its fastest plan needs.
   Decided decideOn(mlir::ModuleOp module, double share = 1) {
     Result<Decided> fastest = decideStep(module, *c.cluster, options);
     check(fastest.status());
@@ -109,6 +109,7 @@ TEST_CASE("a stage repeats what one that is alike does, or less where it has mor
   CHECK(less->plan.repetitions.size() < like.plan.repetitions.size());
   CHECK(less->plan.seconds < like.plan.seconds);
   CHECK(less->plan.arenaBytes <= pair.options.budget.bytes());
+  CHECK(less->plan.boundSeconds == 0); // with a larger budget, that of `like` does not hold
   REQUIRE(!less->plan.repetitions.empty());
   CHECK_FALSE(less->recomputation.empty());
 }

@@ -66,8 +66,8 @@ private:
   // The merged call, if the node has one among its arguments: the file does not compute this
   // argument, and the node reads the result of another call of the same operator instead.
   std::optional<Merged> readBy(const Node &node, const FxNode &fx) const {
-    std::vector<std::string> missing = fx.arguments; // that no input is
-    std::vector<std::string> extra;                  // calls that are inputs and no arguments
+    std::vector<std::string> missing = fx.arguments; // arguments that are not among the inputs
+    std::vector<std::string> extra; // calls that give inputs and are not among the arguments
     for (const std::string &input : node.inputs) {
       const auto maker = callOf_.find(input);
       if (maker == callOf_.end() || maker->second == fx.name)

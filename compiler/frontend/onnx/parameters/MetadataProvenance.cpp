@@ -84,7 +84,7 @@ private:
       if (tensor.name != entry.target) {
         out.remark =
             "had been merged with the equal '" + tensor.name + "': a parameter of its own again";
-        if (fx.target.starts_with("aten.prelu")) // the exporter gave the slope further dims first
+        if (fx.target.starts_with("aten.prelu")) // it had dims of 1 added before it was merged
           out.dims = withoutUnitDims(tensor.dims, 1);
       }
     } else {
