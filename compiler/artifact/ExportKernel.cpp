@@ -3,7 +3,6 @@
 #include "compiler/artifact/ExportKernel.h"
 
 #include "compiler/artifact/ExportTensor.h"
-#include "dialects/graph/Direct.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "runtime/artifact/KernelSignature.h"
 #include "runtime/artifact/Mesh.h"
@@ -63,7 +62,6 @@ plan::Kernel exportKernel(program::KernelOp op) {
     kernel.set_flops(op.getFlops()->convertToDouble());
   if (op.getBytes())
     kernel.set_bytes(op.getBytes()->convertToDouble());
-  kernel.set_direct_results(graph::directResults(&op.getComputation()));
   addParameters(op, mesh, kernel);
   MeshAxes axes;
   for (const MeshAxis &axis : mesh.axes)

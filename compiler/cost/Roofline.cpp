@@ -72,24 +72,25 @@ static bool hasMatrixInstructions(const std::string &elementType) {
   return elementType == "bf16" || elementType == "f16";
 }
 
-LibraryAttention libraryAttention(bool isGradient, const AttentionSizes &sizes) {
+// Relative to heads of more columns, with tiles that are full.
+static double rateOf(const LibraryAttention &attention) {
   constexpr double kTile = 128;
   constexpr int64_t kNarrow = 64;
+  const AttentionSizes &sizes = attention.sizes;
   auto filled = [](int64_t size) {
     return static_cast<double>(size) / (std::ceil(static_cast<double>(size) / kTile) * kTile);
   };
   const bool isNarrow = std::max(sizes.width, sizes.depth) <= kNarrow;
-  const double share = !isNarrow ? 1 : isGradient ? 0.78 : 0.84;
-  return {.share = share * filled(sizes.queries) * filled(sizes.keys),
-          .keys = static_cast<double>(sizes.keys),
-          .isGradient = isGradient};
+  const double share = !isNarrow ? 1 : attention.isGradient ? 0.78 : 0.84;
+  return share * filled(sizes.queries) * filled(sizes.keys);
 }
 
 double peakShare(const cluster::Cluster &cluster, const LibraryAttention &attention) {
   const cluster::Curve &curve =
       attention.isGradient ? cluster.libraryAttention.gradient : cluster.libraryAttention.forward;
   const double measured = attention.isGradient ? 0.27 : 0.37;
-  return attention.share * (curve.points.empty() ? measured : curve.at(attention.keys));
+  return rateOf(attention) *
+         (curve.points.empty() ? measured : curve.at(static_cast<double>(attention.sizes.keys)));
 }
 
 // One launch.
@@ -101,9 +102,9 @@ static double computingSeconds(const cluster::Cluster &cluster, const KernelWork
     flops /= directShare(cluster, work.directResults);
   if (work.isAttention && cluster.attentionFlops > 0)
     return flops / cluster.attentionFlops;
-  if (work.library.share > 0 && !cluster.isCpu)
+  if (work.library && !cluster.isCpu)
     return flops /
-           (cluster.computeOf(work.elementType).peakFlops * peakShare(cluster, work.library));
+           (cluster.computeOf(work.elementType).peakFlops * peakShare(cluster, *work.library));
   if (work.grouped.groups > 0 && !cluster.isCpu)
     return groupedSeconds(cluster, cluster.computeOf(work.elementType), work.grouped);
   const bool isOurs = work.isAttention && !cluster.isCpu;
@@ -132,11 +133,11 @@ double waitingShare(const cluster::Cluster &cluster, double slowest) {
 }
 
 double fillSeconds(const cluster::Cluster &cluster, double bytes) {
-  return kernelSeconds(cluster, {.bytes = bytes, .isProduct = false});
+  return kernelSeconds(cluster, {.bytes = bytes});
 }
 
 double copySeconds(const cluster::Cluster &cluster, double bytes) {
-  return kernelSeconds(cluster, {.bytes = 2 * bytes, .isProduct = false});
+  return kernelSeconds(cluster, {.bytes = 2 * bytes});
 }
 
 double awaySeconds(const cluster::Cluster &cluster, Space space, double bytes) {

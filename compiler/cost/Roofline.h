@@ -16,40 +16,9 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "runtime/base/AttentionScratch.h"
-#include "runtime/base/GroupedSizes.h"
+#include "runtime/base/KernelWork.h"
 
 namespace cleave::cost {
-
-// The sizes of a matrix product: `batch` times m × k by k × n.
-struct MatrixSizes {
-  double batch = 1, m = 0, n = 0, k = 0;
-  bool isKnown() const { return m > 0 && n > 0 && k > 0; }
-};
-
-// An attention, or its gradient, in a library of GPUs.
-struct LibraryAttention {
-  double share = 0; // of the library's rate for these keys and heads of 128 columns; 0: the kernel
-                    // is not a library's
-  double keys = 0;
-  bool isGradient = false;
-  bool operator==(const LibraryAttention &) const = default;
-};
-
-// The work of one kernel on one device.
-struct KernelWork {
-  double flops = 0;                // 2 per multiply-add
-  double bytes = 0;                // read and written in device memory
-  std::string elementType = "f32"; // the type it computes in
-  int64_t launches = 1;            // that share the work equally
-  bool isProduct = true;           // a matrix product, an attention, or a convolution
-  bool isAttention = false;        // or its gradient
-  LibraryAttention library = {};   // of an attention in a library of GPUs
-  MatrixSizes sizes = {};          // of a matrix product
-  GroupedSizes grouped = {};       // of a grouped product; without groups: of others
-  double columns = 0;              // elements to which a convolution is lowered
-  double directResults = 0; // of a convolution that is computed directly: elements of its result
-};
 
 // The speed of our kernels of attention, relative to a library's `efficiency`: forward and gradient
 // of GPT (1024 keys, 64 and 128 columns) on an H200.
@@ -59,14 +28,11 @@ inline constexpr double kAttentionShare = 0.25;
 // processors: an estimate until it is measured.
 inline constexpr double kGroupedShare = 0.3;
 
-// Attention by cuDNN in 16-bit floats. Heads of at most 64 columns reach 0.84 of the rate of wider
-// ones, and their gradients 0.78: as measured on an H200 with cuDNN 9.19, in GPT with 1024 keys.
-// Its tiles have 128 queries and keys; a partly filled tile takes as long as a full one (ViT, 197
-// keys).
-LibraryAttention libraryAttention(bool isGradient, const AttentionSizes &sizes);
-
-// The share of the 16-bit peak that it reaches: Cluster::libraryAttention at its keys, times its
-// share. Clusters without these curves: 0.37, and the gradient 0.27, as measured there.
+// The share of the 16-bit peak that attention by cuDNN reaches: Cluster::libraryAttention at its
+// keys, of clusters without these curves 0.37, and of gradients 0.27. Heads of at most 64 columns
+// reach 0.84 of that, and their gradients 0.78. All as measured on an H200 with cuDNN 9.19, in GPT
+// with 1024 keys. Its tiles have 128 queries and keys; a partly filled tile takes as long as a full
+// one (ViT, 197 keys).
 double peakShare(const cluster::Cluster &cluster, const LibraryAttention &attention);
 
 // The share of the rate that a direct convolution reaches, and the results per processor from which

@@ -1,6 +1,9 @@
 // Questions about single ops.
 #include "dialects/graph/Cost.h"
 
+#include "dialects/graph/Attention.h"
+#include "dialects/graph/Direct.h"
+#include "dialects/graph/GroupedMatmul.h"
 #include "runtime/base/ConvolutionLowering.h"
 
 using namespace mlir;
@@ -34,7 +37,8 @@ template <typename Op> static double columnsOf(Op op, ConvolutionPass pass, Valu
                                 static_cast<double>(op.getFlops().constant().value_or(0)));
 }
 
-double loweredColumns(Operation *op) {
+// The elements of the columns of a convolution that a CPU's library lowers; 0 for other ops.
+static double loweredColumns(Operation *op) {
   if (auto conv = dyn_cast<ConvOp>(op))
     return columnsOf(conv, ConvolutionPass::Forward, conv.getWeight());
   if (auto grad = dyn_cast<ConvInputGradOp>(op))
@@ -44,7 +48,8 @@ double loweredColumns(Operation *op) {
   return 0;
 }
 
-int64_t touchedBytes(Operation *op) {
+// What is read and written; of a table at most as much as is written.
+static int64_t touchedBytes(Operation *op) {
   auto bytesOf = [](Value value) { return byteCount(value.getType()).constant().value_or(0); };
   int64_t written = 0;
   for (Value result : op->getResults())
@@ -53,6 +58,34 @@ int64_t touchedBytes(Operation *op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     bytes += isReadSparsely(op, i) ? std::min(bytesOf(operand), written) : bytesOf(operand);
   return bytes;
+}
+
+// The type of the factors of a product; other kernels compute in f32.
+static std::string computeType(Operation *op) {
+  const ElementType type = toElementType(elementTypeOf(op->getOperand(0)));
+  return std::string(name(isFloat(type) ? type : ElementType::F32));
+}
+
+KernelWork workOf(Operation *op) {
+  KernelWork work{.bytes = static_cast<double>(touchedBytes(op)), .isProduct = false};
+  auto cost = dyn_cast<CostInterface>(op);
+  if (!cost)
+    return work;
+  work.flops = static_cast<double>(cost.getFlops().constant().value_or(0));
+  if (isDirect(op)) {
+    work.directResults = static_cast<double>(llvm::product_of(staticShapeOf(op->getResult(0))));
+    return work;
+  }
+  if (!op->hasTrait<MatrixProduct>())
+    return work;
+  work.isProduct = true;
+  work.elementType = computeType(op);
+  work.columns = loweredColumns(op);
+  work.isAttention = isa<AttentionOp, AttentionGradOp>(op);
+  work.grouped = groupedSizes(op).value_or(GroupedSizes());
+  if (isLibraryAttention(op))
+    work.library = {.sizes = attentionSizes(op), .isGradient = isa<AttentionGradOp>(op)};
+  return work;
 }
 
 } // namespace cleave::graph

@@ -1,8 +1,9 @@
-// Cost: properties of an op that decide how long it takes, in addition to the FLOPs of
-// CostInterface.
+// Cost: what an op computes and moves, from its CostInterface and its types, for whoever states how
+// long it takes.
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "runtime/base/KernelWork.h"
 
 namespace cleave::graph {
 
@@ -14,11 +15,9 @@ bool isCostly(mlir::Operation *op);
 // gather.
 bool isReadSparsely(mlir::Operation *op, unsigned operand);
 
-// The elements of the columns of a convolution with static shapes that a CPU's library lowers
-// (runtime/base/ConvolutionLowering.h); 0 for other ops.
-double loweredColumns(mlir::Operation *op);
-
-// The bytes that an op with static shapes reads and writes.
-int64_t touchedBytes(mlir::Operation *op);
+// The work of the kernel, or of the library's, that computes an op with static shapes, in one
+// launch. Of an op without CostInterface the bytes only. The `sizes` of a matrix product are not
+// known: they follow from its factor rule.
+KernelWork workOf(mlir::Operation *op);
 
 } // namespace cleave::graph

@@ -18,9 +18,4 @@ inline void markDirect(mlir::Operation *op) {
   op->setAttr(kDirect, mlir::UnitAttr::get(op->getContext()));
 }
 
-// The elements of the result of a marked op with static shapes; 0 for other ops.
-inline int64_t directResults(mlir::Operation *op) {
-  return isDirect(op) ? llvm::product_of(staticShapeOf(op->getResult(0))) : 0;
-}
-
 } // namespace cleave::graph

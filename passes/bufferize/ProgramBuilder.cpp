@@ -147,10 +147,9 @@ program::KernelOp ProgramBuilder::kernelFor(Operation *op, int64_t buffers, Arra
   copy->walk([&](Operation *inner) { inner->setLoc(loc_); });
   known->second = kernel;
   kernel.setSymName(nameOf(op));
-  auto cost = dyn_cast<graph::CostInterface>(op);
-  double flops = cost ? static_cast<double>(cost.getFlops().constant().value_or(0)) : 0;
-  kernel.setFlopsAttr(b_.getF64FloatAttr(flops));
-  kernel.setBytesAttr(b_.getF64FloatAttr(static_cast<double>(graph::touchedBytes(op))));
+  const KernelWork work = graph::workOf(op);
+  kernel.setFlopsAttr(b_.getF64FloatAttr(work.flops));
+  kernel.setBytesAttr(b_.getF64FloatAttr(work.bytes));
   return kernel;
 }
 

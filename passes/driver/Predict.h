@@ -3,29 +3,22 @@
 
 #include "compiler/cluster/Cluster.h"
 #include "dialects/interfaces/Sharding.h"
-#include "dialects/interfaces/Tensor.h"
 #include "passes/driver/Compile.h"
 #include "runtime/artifact/program.pb.h"
-#include "runtime/base/GroupedSizes.h"
+#include "runtime/base/KernelWork.h"
 #include "runtime/base/Status.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace cleave::driver {
 
-// A kernel of GPUs that computes products: a grouped product, or else an attention or its gradient.
-struct ProductKernel {
-  ElementType type; // of its factors
-  std::optional<GroupedSizes> grouped;
-};
-// The product kernels of a module, by symbol.
-using ProductKernels = std::map<std::string, ProductKernel>;
-ProductKernels productKernels(mlir::ModuleOp module);
+// The work of the kernels of a module, by symbol: that of the op that each computes.
+using KernelWorks = std::map<std::string, KernelWork>;
+KernelWorks kernelWorks(mlir::ModuleOp module);
 
 // Sets Instruction::seconds in all programs of the plan or outline of a module. `cluster`: as the
 // mesh's ranks see it (cluster::forRanks).

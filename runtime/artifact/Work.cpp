@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace cleave::artifact {
@@ -56,7 +57,8 @@ static double convolutionFlops(const plan::Convolution &convolution) {
   return flops;
 }
 
-double columnsOf(const plan::Convolution &convolution) {
+// The elements of the columns to which a CPU's library lowers it; 0 if it does not.
+static double columnsOf(const plan::Convolution &convolution) {
   auto plain = [](const auto &list) {
     return std::span<const int64_t>(list.data(), size_t(list.size()));
   };
@@ -154,15 +156,68 @@ double bytesOf(const plan::Program &program, const plan::Instruction &instructio
   return instruction.has_fill() ? bufferBytes(program, instruction.fill().buffer()) : 0;
 }
 
-bool hasShortFactors(const plan::Program &program, const plan::Instruction &instruction) {
-  auto isShort = [&](uint32_t buffer) { return byteSize(dtypeOf(program, buffer)) == 2; };
+// Products with one right (left) factor are one product of more rows (columns).
+static MatrixSizes sizesOf(const plan::Matmul &matmul) {
+  MatrixSizes sizes{.m = double(matmul.m()), .n = double(matmul.n()), .k = double(matmul.k())};
+  for (int d = 0; d < matmul.batch_size(); ++d) {
+    double &extent = matmul.rhs().strides(d) == 0   ? sizes.m
+                     : matmul.lhs().strides(d) == 0 ? sizes.n
+                                                    : sizes.batch;
+    extent *= double(matmul.batch(d));
+  }
+  return sizes;
+}
+
+static GroupedSizes sizesOf(const plan::GroupedMatmul &matmul) {
+  return {.rows = matmul.rows(),
+          .inputs = matmul.inputs(),
+          .outputs = matmul.outputs(),
+          .groups = matmul.groups(),
+          .wholeGroups = matmul.whole_groups(),
+          .isWeightGradient = matmul.weight_gradient()};
+}
+
+// The buffer of a factor of a library's product; nothing for other instructions.
+static std::optional<uint32_t> factorOf(const plan::Instruction &instruction) {
   if (instruction.has_matmul())
-    return instruction.matmul().tf32() || isShort(instruction.matmul().lhs().buffer());
+    return instruction.matmul().lhs().buffer();
   if (instruction.has_convolution())
-    return instruction.convolution().tf32() || isShort(rolesOf(instruction.convolution()).reads[0]);
+    return rolesOf(instruction.convolution()).reads[0];
   if (instruction.has_grouped_matmul())
-    return isShort(instruction.grouped_matmul().input().buffer());
-  return instruction.has_attention() && isShort(instruction.attention().query().buffer());
+    return instruction.grouped_matmul().input().buffer();
+  if (instruction.has_attention())
+    return instruction.attention().query().buffer();
+  return std::nullopt;
+}
+
+KernelWork workOf(const plan::Program &program, const plan::Instruction &instruction) {
+  KernelWork work{.flops = flopsOf(program, instruction), .bytes = bytesOf(program, instruction)};
+  const std::optional<uint32_t> factor = factorOf(instruction);
+  if (!factor)
+    return work;
+  const DType type = dtypeOf(program, *factor);
+  work.elementType = name(isFloat(type) ? type : DType::F32);
+  work.isProduct = true;
+  if (instruction.has_matmul())
+    work.sizes = sizesOf(instruction.matmul());
+  if (instruction.has_convolution())
+    work.columns = columnsOf(instruction.convolution());
+  if (instruction.has_grouped_matmul())
+    work.grouped = sizesOf(instruction.grouped_matmul());
+  if (!instruction.has_attention())
+    return work;
+  const plan::Attention &attention = instruction.attention();
+  work.isAttention = true;
+  if (attention.workspace_size() > 0) // of GPUs
+    work.library = {.sizes = sizesOf(attention), .isGradient = attention.has_grad()};
+  return work;
+}
+
+bool hasShortFactors(const plan::Program &program, const plan::Instruction &instruction) {
+  const std::optional<uint32_t> factor = factorOf(instruction);
+  return (factor && byteSize(dtypeOf(program, *factor)) == 2) ||
+         (instruction.has_matmul() && instruction.matmul().tf32()) ||
+         (instruction.has_convolution() && instruction.convolution().tf32());
 }
 
 std::string workKind(const plan::Program &program, const plan::Instruction &instruction) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "runtime/artifact/program.pb.h"
+#include "runtime/base/KernelWork.h"
 
 #include <string>
 
@@ -12,6 +13,10 @@ namespace cleave::artifact {
 // FLOPs of one run of a matmul, a convolution (a multiply-add counts as 2), an attention or a
 // kernel (Kernel.flops); 0 for other instructions.
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction);
+
+// The work of one run of an instruction that computes. Of a launch FLOPs and bytes only: the op that
+// its kernel computes states the rest.
+KernelWork workOf(const plan::Program &program, const plan::Instruction &instruction);
 
 // The FLOPs of an attention on the rank that computes the most, which flopsOf() counts, relative to
 // the mean of all ranks.
@@ -29,9 +34,5 @@ bool hasShortFactors(const plan::Program &program, const plan::Instruction &inst
 // The kind by which tables group instructions: the name of the kernel, or the library call with its
 // sizes.
 std::string workKind(const plan::Program &program, const plan::Instruction &instruction);
-
-// The elements of the columns of a convolution that a CPU's library lowers
-// (runtime/base/ConvolutionLowering.h); 0 for others.
-double columnsOf(const plan::Convolution &convolution);
 
 } // namespace cleave::artifact

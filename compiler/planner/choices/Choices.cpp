@@ -26,7 +26,7 @@ int64_t storedBytes(const Value &value, const Sharding &sharding, const Mesh &me
 }
 
 double localFlops(const Op &op, const FactorAxes &factors, const Mesh &mesh) {
-  double flops = op.flops;
+  double flops = op.work.flops;
   for (size_t f = 0; f < factors.size(); ++f) {
     double size = static_cast<double>(op.rule.factors[f].size.constant().value_or(1));
     double ranks = static_cast<double>(mesh.ranksAlong(factors[f]));

@@ -14,10 +14,10 @@ ModelWork modelWork(const StepModel &model, const cluster::Cluster &cluster) {
   bool isKnown = true;
   std::map<std::string, double> flopsOf; // by type
   for (const Op &op : model.ops) {
-    if (op.isAgain || !(op.isProduct || op.isAttention))
+    if (op.isAgain || !op.work.isProduct)
       continue;
-    const double flops = op.flops * static_cast<double>(op.repeats);
-    const std::string type = computeType(model, op);
+    const double flops = op.work.flops * static_cast<double>(op.repeats);
+    const std::string type = op.work.elementType;
     const double peak = cluster.computeOf(type).peakFlops;
     work.flops += flops;
     flopsOf[type] += flops;

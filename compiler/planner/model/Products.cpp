@@ -21,12 +21,12 @@ static bool has(const FactorRule::Dims &dims, int factor) {
 }
 
 static bool isProductOfTwo(const Op &op) {
-  if (!op.isProduct || op.rule.operands.size() != 2 || op.rule.results.size() != 1)
+  if (!op.work.isProduct || op.rule.operands.size() != 2 || op.rule.results.size() != 1)
     return false;
   double flops = 2;
   for (const Factor &factor : op.rule.factors)
     flops *= sizeOf(factor);
-  return flops == op.flops;
+  return flops == op.work.flops;
 }
 
 std::optional<std::vector<FactorUse>> factorUses(const Op &op) {
@@ -43,18 +43,11 @@ std::optional<std::vector<FactorUse>> factorUses(const Op &op) {
   return uses;
 }
 
-std::string computeType(const StepModel &model, const Op &op) {
-  if (!op.isProduct)
-    return "f32";
-  ElementType type = model.values[op.operands[0]].element;
-  return std::string(name(isFloat(type) ? type : ElementType::F32));
-}
-
-cost::MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh) {
+MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh) {
   const std::optional<std::vector<FactorUse>> uses = factorUses(op);
   if (!uses)
     return {};
-  cost::MatrixSizes sizes{.batch = 1, .m = 1, .n = 1, .k = 1};
+  MatrixSizes sizes{.batch = 1, .m = 1, .n = 1, .k = 1};
   for (size_t f = 0; f < uses->size(); ++f) {
     double *const extents[] = {&sizes.batch, &sizes.m, &sizes.n, &sizes.k};
     *extents[static_cast<size_t>((*uses)[f])] *=
@@ -64,7 +57,7 @@ cost::MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &
 }
 
 GroupedSizes groupedSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh) {
-  GroupedSizes sizes = op.grouped;
+  GroupedSizes sizes = op.work.grouped;
   if (sizes.groups == 0)
     return sizes;
   int64_t *const extents[] = {&sizes.rows, &sizes.inputs, &sizes.outputs, &sizes.groups};

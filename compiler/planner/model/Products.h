@@ -17,14 +17,10 @@ const char *name(FactorUse use); // `batch`, `rows`, …
 // none: their factors overlap.
 std::optional<std::vector<FactorUse>> factorUses(const Op &op);
 
-// The type that a product computes in, as cluster files name it: that of its factors. Integers are
-// counted at the rate of f32, and so are other ops.
-std::string computeType(const StepModel &model, const Op &op);
-
 // The sizes of the product on one rank, for the largest block; unknown if it is none.
-cost::MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh);
+MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh);
 
-// The same of a grouped product.
+// The same of a grouped product, whose first factors are its rows, inputs, outputs and groups.
 GroupedSizes groupedSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh);
 
 } // namespace cleave::planner

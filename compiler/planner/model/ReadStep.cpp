@@ -152,16 +152,7 @@ private:
     plain.rule = cast<graph::FactorRuleInterface>(op).getFactorRule();
     if (auto fusion = dyn_cast<graph::FusionOp>(op))
       plain.group = std::make_shared<Group>(readGroup(fusion));
-    plain.flops =
-        static_cast<double>(cast<graph::CostInterface>(op).getFlops().constant().value_or(0));
-    plain.isDirect = graph::isDirect(op);
-    plain.columns = plain.isDirect ? 0 : graph::loweredColumns(op);
-    plain.isProduct = op->hasTrait<graph::MatrixProduct>() && !plain.isDirect;
-    plain.isAttention = isa<graph::AttentionOp, graph::AttentionGradOp>(op);
-    plain.grouped = graph::groupedSizes(op).value_or(GroupedSizes());
-    if (graph::isLibraryAttention(op))
-      plain.library =
-          cost::libraryAttention(isa<graph::AttentionGradOp>(op), graph::attentionSizes(op));
+    plain.work = graph::workOf(op);
     if (graph::isCausalAttention(op)) {
       auto rows = [&](int operand) { return plain.rule.operands[operand].rbegin()[1][0]; };
       plain.triangle = {rows(0), rows(1)};

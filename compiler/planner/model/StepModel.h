@@ -1,15 +1,15 @@
 // StepModel: one training (or inference) step as plain data: the ops with their factor rules and
-// FLOPs, the tensors that they read and make, and the arguments and results of the step. Read from
+// work, the tensors that they read and make, and the arguments and results of the step. Read from
 // the IR by ReadStep.h; the rest of the planner consists of functions from structs to structs.
 //
 // Values, ops, arguments and outputs refer to each other by index into the lists of StepModel.
 #pragma once
 
-#include "compiler/cost/Roofline.h"
 #include "compiler/cost/Strides.h"
 #include "compiler/planner/model/Group.h"
 #include "dialects/interfaces/FactorRule.h"
 #include "dialects/interfaces/Tensor.h"
+#include "runtime/base/KernelWork.h"
 #include "runtime/base/Role.h"
 #include "runtime/base/Space.h"
 
@@ -90,8 +90,7 @@ struct Op {
   std::string kind; // `graph.dot_general`
   FactorRule rule;
   std::shared_ptr<const Group> group; // the ops inside, if this is a kernel group; else null
-  double flops = 0;                   // of the whole op
-  double columns = 0;                 // of a convolution that is lowered (graph::loweredColumns)
+  KernelWork work;                    // of the whole op (graph::workOf)
   std::vector<int> operands, results; // values
   std::vector<int> sparseOperands;    // positions of tables of which only some rows are read
   int64_t repeats = 1;                // times per step: the number of micro-batches, or 1
@@ -99,14 +98,7 @@ struct Op {
   int64_t chunk = 0; // of the stage that the step is, by its number in it; else 0
   // The number of its part if the step is a stage (graph::StagePart); else 0.
   int stagePart = 0;
-  Span runs;                      // from its first to its last instruction
-  bool isProduct = false;         // of matrices, or a convolution
-  bool isDirect = false;          // a convolution in a generated kernel (dialects/graph/Direct.h)
-  bool isAttention = false;       // or its gradient, in one kernel
-  cost::LibraryAttention library; // of such an op in a library of GPUs
-  // Sizes of a grouped product, whose first factors are its rows, inputs, outputs and groups. Other
-  // ops have no groups.
-  GroupedSizes grouped = {};
+  Span runs; // from its first to its last instruction
   // The factors of the queries and keys of a causal attention, which computes half of their pairs.
   std::optional<std::pair<int, int>> triangle;
   bool isView = false;       // it only changes the layout of its operand

@@ -13,7 +13,7 @@ static std::vector<bool> neededWhole(const StepModel &model, const DimClasses &c
   std::vector<bool> isNeeded(classes.limit());
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const Op &op = model.ops[i];
-    if (op.part != Part::Forward || op.isProduct || op.isAttention)
+    if (op.part != Part::Forward || op.work.isProduct)
       continue;
     for (size_t f = 0; f < op.rule.factors.size(); ++f)
       if (op.rule.factors[f].kind != FactorKind::PassThrough)

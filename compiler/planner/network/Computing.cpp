@@ -22,19 +22,17 @@ static double kernelSeconds(const Costs &costs, const Op &op, const OpChoice &ch
                             int64_t launches) {
   const StepModel &model = costs.model();
   const Mesh &mesh = costs.mesh();
-  cost::KernelWork work;
+  KernelWork work = op.work;
   work.flops = flops;
   work.launches = launches;
-  work.isProduct = op.isProduct;
-  work.isAttention = op.isAttention;
-  if (mayUseLibrary(op, choice, mesh))
-    work.library = op.library;
-  if (op.columns > 0)
-    work.columns = op.columns * work.flops / op.flops;
+  if (!mayUseLibrary(op, choice, mesh))
+    work.library.reset();
+  if (work.columns > 0)
+    work.columns *= flops / op.work.flops;
   double written = 0;
   for (size_t i = 0; i < op.results.size(); ++i)
     written += blockBytes(costs, op.results[i], choice.natural[i]);
-  if (op.isDirect)
+  if (work.directResults > 0)
     work.directResults =
         written / static_cast<double>(byteSize(model.values[op.results[0]].element));
   work.bytes = op.isAccumulate ? 2 * written : written; // a sum is read and written
@@ -42,7 +40,6 @@ static double kernelSeconds(const Costs &costs, const Op &op, const OpChoice &ch
     const double bytes = blockBytes(costs, op.operands[i], choice.operands[i]);
     work.bytes += op.readsSparsely(static_cast<int>(i)) ? std::min(bytes, written) : bytes;
   }
-  work.elementType = computeType(model, op);
   work.sizes = matrixSizes(op, choice.factors, mesh);
   work.grouped = groupedSizes(op, choice.factors, mesh);
   return cost::kernelSeconds(costs.cluster(), work);

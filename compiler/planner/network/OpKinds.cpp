@@ -88,6 +88,17 @@ public:
     add(group.arguments);
     add(group.yielded);
   }
+  void add(const KernelWork &work) { // its type and bytes are those of the op's values
+    add(std::bit_cast<int64_t>(work.flops));
+    add(std::bit_cast<int64_t>(work.columns));
+    add(std::bit_cast<int64_t>(work.directResults));
+    add(work.isProduct + 2 * work.isAttention + 4 * work.library.has_value() +
+        8 * (work.library && work.library->isGradient));
+    const AttentionSizes sizes = work.library.value_or(LibraryAttention()).sizes;
+    for (int64_t size : {sizes.queries, sizes.keys, sizes.width, sizes.depth, work.grouped.rows,
+                         work.grouped.inputs, work.grouped.outputs, work.grouped.groups})
+      add(size);
+  }
   void add(const Move &move) {
     add(static_cast<int64_t>(move.kind));
     add(move.operand);
@@ -132,13 +143,10 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   key.add(op.group != nullptr);
   if (op.group)
     key.add(*op.group);
-  key.add(std::bit_cast<int64_t>(op.flops));
-  key.add(std::bit_cast<int64_t>(op.columns));
+  key.add(op.work);
   key.add(op.sparseOperands);
   key.add(op.repeats);
-  key.add(op.isProduct + 2 * op.hasKernel + 4 * op.isAccumulate + 8 * op.isDirect +
-          16 * op.isAttention);
-  key.add(std::bit_cast<int64_t>(op.library.share));
+  key.add(op.hasKernel + 2 * op.isAccumulate);
   key.add(op.triangle ? op.triangle->first : -1);
   key.add(op.triangle ? op.triangle->second : -1);
   key.add(op.moves);
@@ -238,9 +246,10 @@ int64_t OpKinds::bytesOf(const Op &op, const Need &need, const OpChoice &choice)
   case Need::Kind::Operand:
     return storedBytes(value(op.operands), choice.operands[need.index], mesh);
   case Need::Kind::Scratch:
-    return op.flops > 0 ? static_cast<int64_t>(static_cast<double>(need.bytes) / op.flops *
-                                               localFlops(op, choice.factors, mesh))
-                        : need.bytes;
+    return op.work.flops > 0
+               ? static_cast<int64_t>(static_cast<double>(need.bytes) / op.work.flops *
+                                      localFlops(op, choice.factors, mesh))
+               : need.bytes;
   case Need::Kind::Follower:
     return storedBytes(model_.values[model_.arguments[need.index].value],
                        followedLayout(model_, need.index, choice), mesh);

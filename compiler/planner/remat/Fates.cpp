@@ -312,8 +312,8 @@ Fates selectiveRecompute(const StepModel &model) {
                                       reads.first[input] <= reads.first[i]
                                 : reads.first[input] != ForwardReads::kNever;
     };
-    fates.again[i] = !op.isProduct && isRecomputable(model, i) &&
-                     op.flops <= kCheapFlopsPerByte * bytes &&
+    fates.again[i] = !op.work.isProduct && isRecomputable(model, i) &&
+                     op.work.flops <= kCheapFlopsPerByte * bytes &&
                      std::all_of(reads.inputs[i].begin(), reads.inputs[i].end(), isThere);
   }
   normalise(model, fates);

@@ -162,7 +162,7 @@ void JointNetwork::findBlocks() {
     if (store.value >= 0 && store.op < 0)
       hasHome_[store.value] = true;
   for (const Op &op : model_.ops)
-    for (size_t k = 0; op.isProduct && isCertain(op) && k < op.operands.size(); ++k)
+    for (size_t k = 0; op.work.isProduct && isCertain(op) && k < op.operands.size(); ++k)
       if (hasBlock(op, k))
         ofProducts_[op.operands[k]].push_back(op.runs);
 }
@@ -310,7 +310,7 @@ void JointNetwork::addLives(int index, int fate, const std::vector<bool> &direct
                                                 (direct[result] || reads[result]);
     addLife(index, fate, static_cast<int>(u), isKept);
   }
-  if (op.isProduct && isCertain(op))
+  if (op.work.isProduct && isCertain(op))
     addBlocks(index, fate);
 }
 

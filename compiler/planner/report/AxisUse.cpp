@@ -23,8 +23,6 @@ bool contains(const std::vector<int> &list, int entry) {
   return std::find(list.begin(), list.end(), entry) != list.end();
 }
 
-bool isProductLike(const Op &op) { return op.isProduct || op.isAttention; }
-
 class UseReader {
 public:
   UseReader(const StepModel &model, const std::set<int64_t> &vocabularies)
@@ -85,7 +83,7 @@ private:
 
   // Whether the op repeats the same product with a parameter at every place of the factor.
   bool isPosition(const Op &op, int factor) const {
-    if (!op.isProduct)
+    if (!op.work.isProduct)
       return false;
     bool reads = false;
     for (size_t v = 0; v < op.operands.size(); ++v) {
@@ -180,9 +178,9 @@ std::vector<AxisUse> axisUses(const StepModel &model, const Decisions &decisions
   double total = 0;
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const Op &op = model.ops[i];
-    if (!isProductLike(op))
+    if (!op.work.isProduct)
       continue;
-    const double flops = op.flops * static_cast<double>(op.repeats);
+    const double flops = op.work.flops * static_cast<double>(op.repeats);
     total += flops;
     for (size_t axis = 0; axis < uses.size(); ++axis) {
       std::array<bool, kDimUses> isSplit{};

@@ -41,7 +41,7 @@ static const Argument *parameterAfter(const StepModel &model, const Op &op) {
   };
   for (addReaders(op); !readers.empty(); readers.erase(readers.begin())) {
     const Op &reader = model.ops[*readers.begin()];
-    if (reader.isProduct)
+    if (reader.work.isProduct)
       if (const Argument *parameter = parameterOf(model, reader))
         return parameter;
     if (reader.operands.size() == 1)
@@ -64,7 +64,7 @@ std::string Places::of(int index) const {
   const auto origin = forward_.find(op.name.substr(0, op.name.rfind(", again")));
   const Op &forward = origin == forward_.end() ? op : model_.ops[origin->second];
   const std::string place =
-      op.isProduct && !op.isAttention ? ofProduct(op, forward) : ofOther(op, forward);
+      op.work.isProduct && !op.work.isAttention ? ofProduct(op, forward) : ofOther(op, forward);
   return op.isAgain && !place.empty() ? place + ", again" : place;
 }
 

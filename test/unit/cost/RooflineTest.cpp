@@ -16,31 +16,34 @@ static cluster::Cluster device() {
 }
 
 TEST_CASE("a kernel takes the longer of computing and moving, plus its launch") {
-  CHECK(kernelSeconds(device(), {.flops = 1e9}) == Approx(2e-3 + 1e-6));
-  CHECK(kernelSeconds(device(), {.flops = 1e9, .bytes = 1e9}) == Approx(1 + 1e-6));
-  CHECK(kernelSeconds(device(), {.flops = 4e12, .elementType = "bf16"}) == Approx(1 + 1e-6));
-  CHECK(kernelSeconds(device(), {.flops = 1e9, .elementType = "f16"}) ==
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .isProduct = true}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .bytes = 1e9, .isProduct = true}) ==
+        Approx(1 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 4e12, .elementType = "bf16", .isProduct = true}) ==
+        Approx(1 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .elementType = "f16", .isProduct = true}) ==
         Approx(2e-3 + 1e-6)); // as f32
   CHECK(kernelSeconds(device(), {}) == Approx(1e-6));
 }
 
 TEST_CASE("many small kernels are less efficient than one large one") {
-  CHECK(kernelSeconds(device(), {.flops = 1e9, .launches = 1000}) == Approx(1e-2 + 1e-3));
+  CHECK(kernelSeconds(device(), {.flops = 1e9, .launches = 1000, .isProduct = true}) ==
+        Approx(1e-2 + 1e-3));
 }
 
 TEST_CASE("kernels other than products compute at the vector rate, if it is known") {
   cluster::Cluster known = device();
   known.vectorFlops = 1e10;
-  CHECK(kernelSeconds(known, {.flops = 1e9, .isProduct = false}) == Approx(0.1 + 1e-6));
-  CHECK(kernelSeconds(known, {.flops = 1e9}) == Approx(2e-3 + 1e-6));
-  CHECK(kernelSeconds(device(), {.flops = 1e9, .isProduct = false}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(known, {.flops = 1e9}) == Approx(0.1 + 1e-6));
+  CHECK(kernelSeconds(known, {.flops = 1e9, .isProduct = true}) == Approx(2e-3 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e9}) == Approx(2e-3 + 1e-6));
 }
 
 TEST_CASE("a direct convolution computes at a part of the rate, less where few threads have work") {
   cluster::Cluster known = device();
   known.processors = 10;
   auto seconds = [&](double results) {
-    return kernelSeconds(known, {.flops = 1e9, .isProduct = false, .directResults = results});
+    return kernelSeconds(known, {.flops = 1e9, .directResults = results});
   };
   const double full = 2e-3 / kDirectShare;
   CHECK(seconds(1e6) == Approx(full + 1e-6));
@@ -51,7 +54,8 @@ TEST_CASE("attention on GPUs has a kernel of ours, with matrix instructions in 1
   cluster::Cluster gpu = device();
   gpu.vectorFlops = 1e10;
   auto seconds = [&](const char *type) {
-    return kernelSeconds(gpu, {.flops = 1e9, .elementType = type, .isAttention = true});
+    return kernelSeconds(
+        gpu, {.flops = 1e9, .elementType = type, .isProduct = true, .isAttention = true});
   };
   CHECK(seconds("bf16") == Approx(1e9 / (4e12 * kAttentionShare) + 1e-6));
   CHECK(seconds("f32") == Approx(0.1 + 1e-6));
@@ -64,7 +68,8 @@ TEST_CASE("a grouped product on GPUs takes the tiles of its routed rows") {
   cluster::Cluster gpu = device();
   const double rate = 4e12 * kGroupedShare;
   auto seconds = [&](const GroupedSizes &sizes) {
-    return kernelSeconds(gpu, {.flops = 1, .elementType = "bf16", .grouped = sizes});
+    return kernelSeconds(gpu,
+                         {.flops = 1, .elementType = "bf16", .isProduct = true, .grouped = sizes});
   };
   GroupedSizes sizes{.rows = 4096, .inputs = 512, .outputs = 256, .groups = 8, .wholeGroups = 8};
   // The last tile of each of 8 groups is half full.
@@ -92,10 +97,10 @@ static AttentionSizes headOf(int64_t queries, int64_t keys, int64_t columns) {
 TEST_CASE("attention in a library of GPUs computes at its share of the peak") {
   cluster::Cluster gpu = device();
   auto share = [&](bool isGradient, int64_t queries, int64_t keys, int64_t columns) {
-    return peakShare(gpu, libraryAttention(isGradient, headOf(queries, keys, columns)));
+    return peakShare(gpu, {headOf(queries, keys, columns), isGradient});
   };
-  KernelWork work{.flops = 1e9, .elementType = "bf16", .isAttention = true};
-  work.library = libraryAttention(/*isGradient=*/true, headOf(1024, 1024, 64));
+  KernelWork work{.flops = 1e9, .elementType = "bf16", .isProduct = true, .isAttention = true};
+  work.library = {headOf(1024, 1024, 64), /*isGradient=*/true};
   const double peak = gpu.computeOf("bf16").peakFlops, narrow = share(true, 1024, 1024, 64);
   CHECK(kernelSeconds(gpu, work) == Approx(1e9 / (peak * narrow) + 1e-6));
   CHECK(narrow < share(false, 1024, 1024, 64));
@@ -111,7 +116,7 @@ TEST_CASE(
   cluster::Cluster gpu = device();
   gpu.libraryAttention = {.forward = {{{1024, 0.4}, {4096, 0.6}}}, .gradient = {{{1024, 0.3}}}};
   auto share = [&](bool isGradient, int64_t keys) {
-    return peakShare(gpu, libraryAttention(isGradient, headOf(keys, keys, 128)));
+    return peakShare(gpu, {headOf(keys, keys, 128), isGradient});
   };
   CHECK(share(false, 1024) == Approx(0.4));
   CHECK(share(false, 2048) == Approx(0.5));
@@ -125,9 +130,11 @@ TEST_CASE("attention computes at its own rate, if it is known") {
     known.isCpu = isCpu;
     known.attentionFlops = 1e10;
     for (const char *type : {"bf16", "f32"})
-      CHECK(kernelSeconds(known, {.flops = 1e9, .elementType = type, .isAttention = true}) ==
-            Approx(0.1 + 1e-6));
-    CHECK(kernelSeconds(known, {.flops = 1e9}) == Approx(2e-3 + 1e-6));
+      CHECK(
+          kernelSeconds(
+              known, {.flops = 1e9, .elementType = type, .isProduct = true, .isAttention = true}) ==
+          Approx(0.1 + 1e-6));
+    CHECK(kernelSeconds(known, {.flops = 1e9, .isProduct = true}) == Approx(2e-3 + 1e-6));
   }
 }
 
@@ -144,8 +151,10 @@ TEST_CASE("a step waits for the slowest rank, unless cores that ranks share are 
 TEST_CASE("a lowered convolution takes as long as its columns") {
   cluster::Cluster lowers = device();
   lowers.columnsPerSecond = 1e8;
-  CHECK(kernelSeconds(lowers, {.flops = 1e6, .columns = 1e6}) == Approx(1e-2 + 1e-6));
-  CHECK(kernelSeconds(device(), {.flops = 1e6, .columns = 1e6}) == Approx(1e-5 + 1e-6));
+  CHECK(kernelSeconds(lowers, {.flops = 1e6, .isProduct = true, .columns = 1e6}) ==
+        Approx(1e-2 + 1e-6));
+  CHECK(kernelSeconds(device(), {.flops = 1e6, .isProduct = true, .columns = 1e6}) ==
+        Approx(1e-5 + 1e-6));
 }
 
 // Four processors that compute tiles of 2 by 2.
@@ -159,7 +168,7 @@ static cluster::Cluster tiled() {
 
 static double product(const cluster::Cluster &cluster, const MatrixSizes &sizes) {
   const double flops = 2 * sizes.batch * sizes.m * sizes.n * sizes.k;
-  return kernelSeconds(cluster, {.flops = flops, .sizes = sizes});
+  return kernelSeconds(cluster, {.flops = flops, .isProduct = true, .sizes = sizes});
 }
 
 TEST_CASE("a product takes as many waves as its tiles fill, and the last one counts as full") {
@@ -186,7 +195,7 @@ TEST_CASE("the best tile is taken, either way round") {
 }
 
 TEST_CASE("without tiles, or without sizes, the FLOPs decide") {
-  CHECK(kernelSeconds(tiled(), {.flops = 4000}) == Approx(2));
+  CHECK(kernelSeconds(tiled(), {.flops = 4000, .isProduct = true}) == Approx(2));
   CHECK(product(device(), {1, 1000, 1000, 500}) == Approx(2e-3 + 1e-6));
 }
 

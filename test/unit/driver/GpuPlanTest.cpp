@@ -2,6 +2,7 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
+#include "passes/driver/Predict.h"
 #include "runtime/artifact/Verify.h"
 #include "test/unit/driver/Models.h"
 
@@ -93,18 +94,18 @@ TEST_CASE(
   driver::Compilation byLibrary(library), byKernels(direct);
   REQUIRE(driver::compileTo(byLibrary, "artifact").isOk());
   REQUIRE(driver::compileTo(byKernels, "artifact").isOk());
-  auto countOf = [](const plan::Plan &plan) {
+  auto countOf = [](driver::Compilation &c) {
     int convolutions = 0, kernels = 0;
-    for (const plan::Segment &segment : plan.programs(0).segments())
+    for (const plan::Segment &segment : c.plan.programs(0).segments())
       for (const plan::Instruction &instruction : segment.instructions())
         convolutions += instruction.has_convolution();
-    for (const plan::Kernel &kernel : plan.programs(0).kernels())
-      kernels += kernel.direct_results() > 0;
+    for (const auto &[symbol, work] : driver::kernelWorks(c.module()))
+      kernels += work.directResults > 0;
     return std::pair(convolutions, kernels);
   };
-  auto [convolutions, none] = countOf(byLibrary.plan);
+  auto [convolutions, none] = countOf(byLibrary);
   CHECK((convolutions > 0 && none == 0));
-  auto [left, kernels] = countOf(byKernels.plan);
+  auto [left, kernels] = countOf(byKernels);
   CHECK((left == 0 && kernels > 0));
   const plan::Prediction &predicted = byKernels.plan.predicted();
   CHECK(predicted.step_seconds() > byLibrary.plan.predicted().step_seconds());

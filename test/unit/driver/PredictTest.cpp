@@ -103,22 +103,21 @@ TEST_CASE("grouped products of GPUs have the price and the FLOPs of the routed r
   auto plan = artifact::exportOutline(c.module());
   REQUIRE(plan.isOk());
   const cluster::Cluster cluster = *cluster::forRanks(*c.cluster, 1);
-  const driver::ProductKernels products = driver::productKernels(c.module());
+  const driver::KernelWorks works = driver::kernelWorks(c.module());
   driver::predictInstructions(*plan, c.module(), cluster);
   int grouped = 0;
   for (const plan::Instruction &each : plan->programs(0).segments(0).instructions()) {
     if (!each.has_launch())
       continue;
     const plan::Kernel &kernel = plan->programs(0).kernels(int(each.launch().kernel()));
-    auto product = products.find(kernel.symbol());
-    if (product == products.end() || !product->second.grouped)
+    const KernelWork &work = works.at(kernel.symbol());
+    const GroupedSizes &sizes = work.grouped;
+    if (sizes.groups == 0)
       continue;
-    const GroupedSizes sizes = *product->second.grouped;
     CHECK(sizes.rows == 4 * 12 * 2); // each token of 4 samples chooses 2 experts
     CHECK(kernel.flops() == 2 * double(sizes.rows) * double(sizes.inputs) * double(sizes.outputs));
-    CHECK(each.seconds() ==
-          Approx(cost::kernelSeconds(
-              cluster, {.flops = kernel.flops(), .bytes = kernel.bytes(), .grouped = sizes})));
+    CHECK(kernel.bytes() == work.bytes);
+    CHECK(each.seconds() == Approx(cost::kernelSeconds(cluster, work)));
     ++grouped;
   }
   CHECK(grouped == 6); // two products of an expert, and their gradients

@@ -125,7 +125,7 @@ cluster::Cluster alpaCluster(int64_t inner, double gatherLatency = 1.1) {
 double communication(const Plan &plan, const StepModel &model) {
   double seconds = plan.seconds;
   for (size_t op = 0; op < model.ops.size(); ++op)
-    if (model.ops[op].isProduct)
+    if (model.ops[op].work.isProduct)
       seconds -= localFlops(model.ops[op], plan.ops[op].factors, plan.mesh);
   return seconds;
 }

@@ -174,8 +174,8 @@ private:
   int addOp(const char *name, double time, std::vector<int> operands) {
     Op op;
     op.name = op.kind = name;
-    op.flops = time * kFlops;
-    op.isProduct = true; // the only ops that take time on a plain machine
+    op.work.flops = time * kFlops;
+    op.work.isProduct = true; // the only ops that take time on a plain machine
     for (size_t i = 0; i < operands.size(); ++i)
       model_.values[operands[i]].uses.push_back(
           {static_cast<int>(model_.ops.size()), static_cast<int>(i)});

@@ -21,7 +21,7 @@ TEST_CASE("where communication takes no time, every product is split over all ra
   for (const char *mesh : {"a=4", "a=2,b=4"}) {
     Plan plan = planOn(model, plainCluster(1e9, 0, kFast), mesh);
     for (size_t op = 0; op < model.ops.size(); ++op)
-      if (model.ops[op].isProduct)
+      if (model.ops[op].work.isProduct)
         CHECK(splitOver(plan.ops[op].factors, plan.mesh) == plan.mesh.ranks());
   }
 }
@@ -33,7 +33,7 @@ TEST_CASE(
     Plan plan = planOn(model, plainCluster(kFast, 1, 1), mesh);
     CHECK(plan.seconds == Approx(0).margin(1e-9));
     for (size_t op = 0; op < model.ops.size(); ++op)
-      if (model.ops[op].isProduct)
+      if (model.ops[op].work.isProduct)
         CHECK(splitOver(plan.ops[op].factors, plan.mesh) == 1);
   }
 }

@@ -89,10 +89,10 @@ private:
     }
     op.rule = FactorRule::parse(notation, operandShapes, resultShapes);
     op.rule.linear = isLinear;
-    op.isProduct = isProduct;
-    op.flops = isProduct ? 2 : 1;
+    op.work.isProduct = isProduct;
+    op.work.flops = isProduct ? 2 : 1;
     for (const Factor &factor : op.rule.factors)
-      op.flops *= static_cast<double>(*factor.size.constant());
+      op.work.flops *= static_cast<double>(*factor.size.constant());
     op.repeats = microBatches_;
     model_.ops.push_back(std::move(op));
     return model_.ops.back().results[0];

@@ -78,9 +78,9 @@ TEST_CASE("a rank holds its largest block of a value, and computes its share of 
   const StepModel model = trainingModel(12, 24, 36);
   const Op &product = model.ops[0];
   FactorAxes axes(product.rule.factors.size());
-  CHECK(localFlops(product, axes, mesh) == product.flops);
+  CHECK(localFlops(product, axes, mesh) == product.work.flops);
   axes[0] = {0, 1};
-  CHECK(localFlops(product, axes, mesh) == Approx(product.flops / 6));
+  CHECK(localFlops(product, axes, mesh) == Approx(product.work.flops / 6));
 }
 
 TEST_CASE("the last queries of a causal attention see the most keys") {

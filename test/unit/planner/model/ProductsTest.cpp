@@ -12,9 +12,9 @@ namespace {
 Op productOp(int64_t b, int64_t m, int64_t k, int64_t n) {
   Op op;
   op.rule = FactorRule::parse("b m k, b k n -> b m n", {{b, m, k}, {b, k, n}}, {{b, m, n}});
-  op.flops = 2.0 * static_cast<double>(b * m * k * n);
+  op.work.flops = 2.0 * static_cast<double>(b * m * k * n);
   op.operands = {0, 1};
-  op.isProduct = true;
+  op.work.isProduct = true;
   return op;
 }
 
@@ -34,25 +34,25 @@ TEST_CASE("factors of a product are batch, rows, terms or columns") {
 
 TEST_CASE("what is not a product of two matrices has no such factors") {
   Op other = productOp(2, 3, 5, 7);
-  other.isProduct = false;
+  other.work.isProduct = false;
   CHECK_FALSE(factorUses(other));
   Op convolution = productOp(2, 3, 5, 7);
-  convolution.flops *= 9; // its windows overlap
+  convolution.work.flops *= 9; // its windows overlap
   CHECK_FALSE(factorUses(convolution));
-  CHECK(matrixSizes(convolution, FactorAxes(4), {{{"a", 2}}}).m == cost::MatrixSizes().m);
+  CHECK(matrixSizes(convolution, FactorAxes(4), {{{"a", 2}}}).m == MatrixSizes().m);
 }
 
 TEST_CASE("a rank multiplies the largest block") {
   const Mesh mesh = {{{"a", 2}, {"b", 3}}};
-  const cost::MatrixSizes whole = matrixSizes(productOp(4, 9, 10, 7), FactorAxes(4), mesh);
+  const MatrixSizes whole = matrixSizes(productOp(4, 9, 10, 7), FactorAxes(4), mesh);
   CHECK(whole.batch == 4);
   CHECK(whole.m == 9);
   CHECK(whole.k == 10);
   CHECK(whole.n == 7);
-  const cost::MatrixSizes split = matrixSizes(productOp(4, 9, 10, 7), {{0}, {1}, {}, {}}, mesh);
+  const MatrixSizes split = matrixSizes(productOp(4, 9, 10, 7), {{0}, {1}, {}, {}}, mesh);
   CHECK(split.batch == 2);
   CHECK(split.m == 3);
-  const cost::MatrixSizes uneven = matrixSizes(productOp(4, 9, 10, 7), {{}, {}, {1}, {0}}, mesh);
+  const MatrixSizes uneven = matrixSizes(productOp(4, 9, 10, 7), {{}, {}, {1}, {0}}, mesh);
   CHECK(uneven.k == 4); // of 10 in three blocks
   CHECK(uneven.n == 4); // of 7 in two
   CHECK(matrixSizes(productOp(4, 9, 10, 7), {{}, {}, {0, 1}, {}}, mesh).k == 2);
@@ -60,7 +60,7 @@ TEST_CASE("a rank multiplies the largest block") {
 
 TEST_CASE("a rank has a share of the rows, inputs, outputs and groups of a grouped product") {
   Op op;
-  op.grouped = {.rows = 100, .inputs = 30, .outputs = 40, .groups = 5, .wholeGroups = 5};
+  op.work.grouped = {.rows = 100, .inputs = 30, .outputs = 40, .groups = 5, .wholeGroups = 5};
   const Mesh mesh{{{"a", 2}, {"b", 3}}};
   const GroupedSizes sizes = groupedSizes(op, {{1}, {}, {0}, {0}, {}}, mesh);
   CHECK(sizes.rows == 34);
@@ -69,20 +69,4 @@ TEST_CASE("a rank has a share of the rows, inputs, outputs and groups of a group
   CHECK(sizes.groups == 3);
   CHECK(sizes.wholeGroups == 5);
   CHECK(groupedSizes(Op(), {}, mesh).groups == 0);
-}
-
-TEST_CASE("a product computes in the type of its factors, all else in f32") {
-  StepModel model;
-  model.values.resize(2);
-  Op op = productOp(1, 2, 3, 4);
-  for (auto [element, type] : {std::pair(ElementType::BF16, "bf16"),
-                               {ElementType::F32, "f32"},
-                               {ElementType::F64, "f64"},
-                               {ElementType::I32, "f32"}}) {
-    model.values[0].element = model.values[1].element = element;
-    CHECK(computeType(model, op) == type);
-  }
-  op.isProduct = false;
-  model.values[0].element = ElementType::BF16;
-  CHECK(computeType(model, op) == "f32");
 }

@@ -43,7 +43,7 @@ TEST_CASE("in order, the last of four ranks computes 7/4 of the mean") {
   const Op &op = model.ops[0];
   const cluster::Cluster machine = clusterWith(1e9, 0, kFast);
   const Costs costs(model, machine, kMeshOf4);
-  const double mean = op.flops / 4 / 1e9;
+  const double mean = op.work.flops / 4 / 1e9;
   CHECK(inOrder(costs, op, splitQueries(op)) == Approx(mean * 7 / 4));
   CHECK(*inZigzag(costs, op, splitQueries(op)) == Approx(mean));
   CHECK(computingSeconds(costs, op, splitQueries(op)) == Approx(mean));
@@ -58,7 +58,7 @@ TEST_CASE("zigzag pays for the halves of the query, the result and its log-sum-e
   const Costs costs(model, machine, kMeshOf4);
   const double rows = 4 * 64 / 4 / 2, bytes = 4 * rows * (8 + 8 + 1); // of one rank, in a half
   CHECK(*inZigzag(costs, op, splitQueries(op)) ==
-        Approx(op.flops / 4 / 1e12 + 3 * latency + bytes / bandwidth));
+        Approx(op.work.flops / 4 / 1e12 + 3 * latency + bytes / bandwidth));
   CHECK(!isFasterInZigzag(costs, op, splitQueries(op)));
   CHECK(computingSeconds(costs, op, splitQueries(op)) ==
         Approx(inOrder(costs, op, splitQueries(op))));
@@ -69,7 +69,7 @@ TEST_CASE("ranks that share cores wait for the slowest one only beyond their sha
   const Op &op = model.ops[0];
   cluster::Cluster machine = clusterWith(1e9, 0, kFast);
   machine.isCpu = true, machine.devicesPerNode = 4;
-  const double mean = op.flops / 4 / 1e9;
+  const double mean = op.work.flops / 4 / 1e9;
   for (const auto &[cores, expected] : {std::pair(4, 7. / 4), {3, 7. / 4}, {2, 2.}, {1, 4.}}) {
     machine.devicesPerNode = cores;
     const cluster::Cluster shared = *cluster::forRanks(machine, 4);

@@ -29,7 +29,7 @@ OpChoice choiceWith(const StepModel &model, const Op &op, const Sharding &natura
 
 int productOf(const StepModel &model, Part part) {
   for (size_t i = 0; i < model.ops.size(); ++i)
-    if (model.ops[i].isProduct && model.ops[i].part == part)
+    if (model.ops[i].work.isProduct && model.ops[i].part == part)
       return static_cast<int>(i);
   return -1;
 }
@@ -43,7 +43,7 @@ TEST_CASE("a kernel takes the FLOPs of its largest block, once per micro-batch")
     const Costs costs(model, machine, kMesh);
     const Op &op = model.ops[productOf(model, Part::Forward)];
     REQUIRE(op.repeats == microBatches);
-    const double whole = op.flops * static_cast<double>(microBatches) / 1e9;
+    const double whole = op.work.flops * static_cast<double>(microBatches) / 1e9;
     CHECK(costs.kernels(op, choiceWith(model, op, kWhole)) == Approx(whole));
     CHECK(costs.kernels(op, choiceWith(model, op, kRows)) == Approx(whole / 4));
   }
@@ -51,7 +51,7 @@ TEST_CASE("a kernel takes the FLOPs of its largest block, once per micro-batch")
   const StepModel uneven = trainingModel(6, 32, 128);
   const Costs costs(uneven, machine, kMesh);
   const Op &op = uneven.ops[productOf(uneven, Part::Forward)];
-  CHECK(costs.kernels(op, choiceWith(uneven, op, kRows)) == Approx(op.flops / 3 / 1e9));
+  CHECK(costs.kernels(op, choiceWith(uneven, op, kRows)) == Approx(op.work.flops / 3 / 1e9));
 }
 
 TEST_CASE("a layout change takes seconds unless nothing changes, by layout as by number") {

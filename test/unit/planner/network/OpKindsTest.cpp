@@ -42,7 +42,7 @@ TEST_CASE("equal ops of all layers share a kind, and a list that grows replaces 
   OpKinds kinds(costs, pins, context);
   std::vector<std::shared_ptr<const OpKind>> products;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
-    if (model.ops[i].isProduct && model.ops[i].part == Part::Forward)
+    if (model.ops[i].work.isProduct && model.ops[i].part == Part::Forward)
       products.push_back(kinds.of(i, kEveryChoice));
   REQUIRE(products.size() == 6);
   CHECK(kinds.count() == 1);

@@ -87,6 +87,6 @@ TEST_CASE("selective recomputation repeats no product and keeps no more values")
   StepModel model = deepModel();
   Fates fates = selectiveRecompute(model);
   for (size_t i = 0; i < model.ops.size(); ++i)
-    CHECK_FALSE((fates.again[i] && model.ops[i].isProduct));
+    CHECK_FALSE((fates.again[i] && model.ops[i].work.isProduct));
   CHECK(isClosed(model, fates));
 }

@@ -16,13 +16,13 @@ TEST_CASE("products have the place of their parameter, whatever they compute for
                                "up"}; // of layers, as importers set them
   size_t products = 0;
   for (Op &op : model.ops)
-    if (op.isProduct)
+    if (op.work.isProduct)
       op.name = names[products++];
   REQUIRE(products == 5);
   const Places places(model);
   std::multiset<std::string> found;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
-    if (model.ops[i].isProduct)
+    if (model.ops[i].work.isProduct)
       found.insert(places.of(i));
   CHECK(found == std::multiset<std::string>{"down.weight", "down.weight, input gradient",
                                             "down.weight, weight gradient", "up.weight",
