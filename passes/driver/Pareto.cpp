@@ -31,17 +31,17 @@ Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions
   planner::Budget budget = planner::Budget::unlimited();
   for (int plans = 0; plans < kMostPlans; ++plans) {
     options.memory = budget;
-    Result<Decided> decided = variants.decide(options);
-    if (decided) {
-      const planner::Plan &plan = decided->plan;
-      points.push_back({budget.isLimited() ? budget.bytes() : plan.arenaBytes, plan.arenaBytes,
-                        plan.seconds, plan.boundSeconds, plan.mesh.str(), plan.repetitions.size()});
-      variants.tell(concat("--pareto: ", bytesText(static_cast<uint64_t>(plan.arenaBytes)), ": ",
-                           secondsText(plan.seconds), " per step"));
+    const Result<planner::Plan> plan = variants.plan(options);
+    if (plan) {
+      points.push_back({budget.isLimited() ? budget.bytes() : plan->arenaBytes, plan->arenaBytes,
+                        plan->seconds, plan->boundSeconds, plan->mesh.str(),
+                        plan->repetitions.size()});
+      variants.tell(concat("--pareto: ", bytesText(static_cast<uint64_t>(plan->arenaBytes)), ": ",
+                           secondsText(plan->seconds), " per step"));
       if (onPoint)
         CLEAVE_TRY(onPoint(notDominated(points)));
-    } else if (points.empty() || decided.status().kind() != StatusKind::Infeasible) {
-      return decided.status();
+    } else if (points.empty() || plan.status().kind() != StatusKind::Infeasible) {
+      return plan.status();
     } else {
       tooSmall = budget.bytes();
       variants.tell(

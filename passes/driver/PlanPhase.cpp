@@ -95,6 +95,8 @@ Status runPlanPhase(Compilation &c) {
   if (decided.status().kind() == StatusKind::Infeasible && c.options.solution.empty())
     return Status::infeasible(decided.status().message(), waysOut(variants, c.options));
   CLEAVE_TRY(decided.status());
+  if (c.options.solution.empty()) // of which nothing says that it is the best
+    CLEAVE_TRY(variants.remember(c.options, decided->plan));
   if (!c.options.pareto.empty())
     CLEAVE_TRY(writePareto(c, variants));
   if (c.options.whatIf) {

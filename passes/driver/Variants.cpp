@@ -58,10 +58,36 @@ Result<int64_t> Variants::nodeRanks() {
   return c_.cluster->isCpu ? 1 : c_.cluster->devicesPerNode;
 }
 
+planner::PlanMemory &Variants::memoryOf(const CompileOptions &options) {
+  return memories_[{.symbols = options.symbols,
+                    .accumulate = options.accumulate,
+                    .ranks = options.ranks,
+                    .hostMemory = options.hostMemory,
+                    .fileMemory = options.fileMemory,
+                    .mesh = options.mesh ? options.mesh->str() : "",
+                    .pin = options.pin}];
+}
+
+Result<planner::Plan> Variants::plan(const CompileOptions &options) {
+  CLEAVE_TRY_ASSIGN(const planner::Budget budget, this->budget(options));
+  if (std::optional<Result<planner::Plan>> known = memoryOf(options).within(budget))
+    return *std::move(known);
+  CLEAVE_TRY_ASSIGN(Decided decided, decide(options));
+  return std::move(decided.plan);
+}
+
 Result<Decided> Variants::decide(const CompileOptions &options) {
   CLEAVE_TRY_ASSIGN(ModuleOp module, moduleOf(options));
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
-  return decideStep(module, *c_.cluster, planner);
+  Result<Decided> decided = decideStep(module, *c_.cluster, planner);
+  memoryOf(options).add(planner.budget, decided ? Result(decided->plan) : decided.status());
+  return decided;
+}
+
+Status Variants::remember(const CompileOptions &options, const planner::Plan &plan) {
+  CLEAVE_TRY_ASSIGN(const planner::Budget budget, this->budget(options));
+  memoryOf(options).add(budget, plan);
+  return Status::ok();
 }
 
 Result<planner::QuickPlan> Variants::quick(const CompileOptions &options) {

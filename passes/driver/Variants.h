@@ -2,9 +2,12 @@
 // there were twice the ranks?".
 //
 // Variants that differ in ranks, memory, mesh or pins share the module of the phase `primitive`.
-// Another number of micro-batches has other shapes: the model is imported again, once.
+// Another number of micro-batches has other shapes: the model is imported again, once. Of variants
+// that differ in device memory alone, the plans and refusals that were found answer further ones
+// (compiler/planner/search/PlanMemory.h).
 #pragma once
 
+#include "compiler/planner/search/PlanMemory.h"
 #include "compiler/planner/search/QuickPlan.h"
 #include "passes/driver/Compile.h"
 #include "passes/driver/DecideStep.h"
@@ -32,8 +35,12 @@ public:
   Result<int64_t> nodeRanks();
   // Whether the sizes that --pin gives to mesh axes divide the ranks.
   Result<bool> pinsFitRanks(const CompileOptions &options);
-  // The plan that cleave-compile would make. Errors as of the phases.
+  // The plan that cleave-compile would make, or what is known of it. Errors as of the phases.
+  Result<planner::Plan> plan(const CompileOptions &options);
+  // That plan with its step. Always searches.
   Result<Decided> decide(const CompileOptions &options);
+  // Takes note of a plan that was found elsewhere.
+  Status remember(const CompileOptions &options, const planner::Plan &plan);
   // Plans that are found within seconds; the cheapest answer to whether anything fits.
   Result<planner::QuickPlan> quick(const CompileOptions &options);
 
@@ -41,11 +48,23 @@ public:
   void tell(const std::string &result) const { c_.tell(result); }
 
 private:
+  // All of the options on which plans depend and in which variants differ, but for device memory.
+  struct Question {
+    std::map<std::string, int64_t> symbols;
+    int64_t accumulate = 1, ranks = 1, hostMemory = 0, fileMemory = 0;
+    std::string mesh, pin;
+    auto operator<=>(const Question &) const = default;
+  };
+
   Result<mlir::ModuleOp> moduleOf(const CompileOptions &options);
+
+  // What is known of these options with any device memory.
+  planner::PlanMemory &memoryOf(const CompileOptions &options);
 
   Compilation &c_;
   // Behind the phase `primitive`, by the number of micro-batches.
   std::map<int64_t, std::unique_ptr<Compilation>> others_;
+  std::map<Question, planner::PlanMemory> memories_;
 };
 
 // `12.0 % less time`, `4.0 % more time`, `the same time`.

@@ -36,14 +36,14 @@ private:
 
   // A variant that contradicts other options is left out.
   Status ask(const std::string &change, const CompileOptions &options) {
-    Result<Decided> decided = variants_.decide(options);
-    if (decided)
-      answers_.push_back({change, comparedTo(decided->plan.seconds, plan_.seconds),
-                          decided->plan.seconds, detailOf(decided->plan)});
-    else if (decided.status().kind() == StatusKind::Infeasible)
-      answers_.push_back({change, "does not fit", 0, decided.status().message()});
-    else if (decided.status().kind() == StatusKind::Defect)
-      return decided.status();
+    const Result<planner::Plan> plan = variants_.plan(options);
+    if (plan)
+      answers_.push_back(
+          {change, comparedTo(plan->seconds, plan_.seconds), plan->seconds, detailOf(*plan)});
+    else if (plan.status().kind() == StatusKind::Infeasible)
+      answers_.push_back({change, "does not fit", 0, plan.status().message()});
+    else if (plan.status().kind() == StatusKind::Defect)
+      return plan.status();
     return Status::ok();
   }
 

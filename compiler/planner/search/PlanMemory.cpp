@@ -1,0 +1,25 @@
+#include "compiler/planner/search/PlanMemory.h"
+
+namespace cleave::planner {
+
+// Whether all that `less` holds is held by `more`.
+static bool isAtMost(const Budget &less, const Budget &more) {
+  return !more.isLimited() || (less.isLimited() && less.bytes() <= more.bytes());
+}
+
+std::optional<Result<Plan>> PlanMemory::within(const Budget &budget) const {
+  for (const Entry &entry : entries_)
+    if (isAtMost(budget, entry.budget) && (!entry.found || budget.holds(entry.found->arenaBytes)))
+      return entry.found;
+  return std::nullopt;
+}
+
+void PlanMemory::add(const Budget &budget, const Result<Plan> &found) {
+  if (!found && found.status().kind() != StatusKind::Infeasible)
+    return;
+  // A plan that no budget binds is the fastest without one.
+  const bool isFastest = found && !found->isBinding;
+  entries_.push_back({isFastest ? Budget::unlimited() : budget, found});
+}
+
+} // namespace cleave::planner
