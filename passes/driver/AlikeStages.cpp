@@ -65,7 +65,7 @@ bool areAlike(ModuleOp a, ModuleOp b) {
 // -- decisions of another stage -------------------------------------------------------------------
 
 // Replaces the names of ops and arguments of one model by the names of another one.
-static void rename(planner::Plan &plan, const planner::StepModel &from,
+static void rename(planner::PlanReport &plan, const planner::StepModel &from,
                    const planner::StepModel &to) {
   std::map<std::string, std::string> names;
   for (size_t i = 0; i < from.ops.size(); ++i)
@@ -93,30 +93,31 @@ static std::string recomputationText(size_t repetitions, const char *how, int64_
 }
 
 // The decisions of `like` on another step, whose memory is set; nothing if it exceeds the budget.
-static Result<std::optional<Decided>> decideAs(const Decided &like, const ModuleStep &step,
-                                               const cluster::Cluster &cluster,
-                                               const planner::Budget &budget) {
+static Result<std::optional<PlannedModule>> planAs(const PlannedModule &like,
+                                                   const ModuleStep &step,
+                                                   const cluster::Cluster &cluster,
+                                                   const planner::Budget &budget) {
   planner::PlannedStep planned;
   planned.fates = like.fates;
   CLEAVE_TRY_ASSIGN(planned.step, step.realise(like.fates));
   planned.plan = like.plan;
   planned.plan.budget = budget;
-  planner::Plan &plan = planned.plan;
+  planner::PlanReport &plan = planned.plan;
   rename(plan, like.model, planned.step->model());
   CLEAVE_TRY_ASSIGN(const planner::ProgramMemory memory,
                     planner::memoryOf(*planned.step, cluster, budget)(plan));
   if (!budget.holds(memory.arena))
-    return std::optional<Decided>();
+    return std::optional<PlannedModule>();
   plan.peakBytes = memory.peak;
   plan.arenaBytes = memory.arena;
   planned.around = like.around;
   planned.recomputation =
       recomputationText(plan.repetitions.size(), "with the decisions", memory.peak);
-  return std::optional(decidedBy(std::move(planned)));
+  return std::optional(plannedModule(std::move(planned)));
 }
 
 // Whether a plan leaves enough of its budget to keep values that it recomputes.
-static bool leavesMuch(const planner::Plan &plan) {
+static bool leavesMuch(const planner::PlanReport &plan) {
   constexpr int64_t kShare = 20;
   return plan.budget.isLimited() &&
          plan.budget.bytes() - plan.arenaBytes > plan.budget.bytes() / kShare;
@@ -124,8 +125,8 @@ static bool leavesMuch(const planner::Plan &plan) {
 
 // The bound of `like`, if it also bounds the plans of this step: if they have no larger budget, and
 // need as much memory or more, because at least as many micro-batches are in flight.
-static std::optional<planner::Proven> provenBy(const Decided &like, const planner::StepModel &step,
-                                               const planner::Budget &budget) {
+static std::optional<planner::Proven>
+provenBy(const PlannedModule &like, const planner::StepModel &step, const planner::Budget &budget) {
   if (budget.ofSpace() <= like.plan.budget.ofSpace() &&
       std::ranges::equal(step.inFlight, like.model.inFlight, std::greater_equal<>()))
     return planner::Proven{like.plan.boundSeconds, {}};
@@ -134,10 +135,9 @@ static std::optional<planner::Proven> provenBy(const Decided &like, const planne
 
 // The fastest plan found in the layouts of `like`, whatever is recomputed there; nothing if none
 // fits.
-static Result<std::optional<Decided>> decideInLayoutsOf(const Decided &like, const ModuleStep &step,
-                                                        const cluster::Cluster &cluster,
-                                                        const planner::PlannerOptions &options,
-                                                        const planner::ForcedFates &forced) {
+static Result<std::optional<PlannedModule>>
+planInLayoutsOf(const PlannedModule &like, const ModuleStep &step, const cluster::Cluster &cluster,
+                const planner::PlannerOptions &options, const planner::ForcedFates &forced) {
   planner::PricedDecisions around = *like.around;
   around.mesh = like.plan.mesh; // whose axes have names
   planner::Seen seen;
@@ -149,15 +149,15 @@ static Result<std::optional<Decided>> decideInLayoutsOf(const Decided &like, con
   CLEAVE_TRY(fates.search({costs, around}));
   std::optional<planner::PlannedStep> best = fates.takeBest();
   if (!best)
-    return std::optional<Decided>();
+    return std::optional<PlannedModule>();
   best->recomputation =
       recomputationText(best->plan.repetitions.size(), "in the layouts", best->plan.peakBytes);
-  return std::optional(decidedBy(std::move(*best)));
+  return std::optional(plannedModule(std::move(*best)));
 }
 
-Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
-                                           const cluster::Cluster &cluster,
-                                           const planner::PlannerOptions &options) {
+Result<std::optional<PlannedModule>> planAlike(ModuleOp module, const PlannedModule &like,
+                                               const cluster::Cluster &cluster,
+                                               const planner::PlannerOptions &options) {
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
   CLEAVE_TRY_ASSIGN(const planner::ForcedFates forced,
                     planner::forcedFates(step.model(), options.pins, options.spaces));
@@ -167,15 +167,15 @@ Result<std::optional<Decided>> decideAlike(ModuleOp module, const Decided &like,
     Result<planner::PlannedStep> kept =
         planner::planWithFates(step, planner::fatesOf(step.model(), forced), cluster, trial);
     if (kept)
-      return std::optional(decidedBy(std::move(*kept)));
+      return std::optional(plannedModule(std::move(*kept)));
     if (kept.status().kind() != StatusKind::Infeasible)
       return kept.status();
   }
-  CLEAVE_TRY_ASSIGN(std::optional<Decided> same, decideAs(like, step, cluster, options.budget));
+  CLEAVE_TRY_ASSIGN(std::optional<PlannedModule> same, planAs(like, step, cluster, options.budget));
   if (!like.around || options.spaces.any() || (same && !leavesMuch(same->plan)))
     return same;
-  CLEAVE_TRY_ASSIGN(std::optional<Decided> other,
-                    decideInLayoutsOf(like, step, cluster, options, forced));
+  CLEAVE_TRY_ASSIGN(std::optional<PlannedModule> other,
+                    planInLayoutsOf(like, step, cluster, options, forced));
   const bool isFaster = other && (!same || other->plan.seconds < same->plan.seconds);
   return isFaster ? std::move(other) : std::move(same);
 }

@@ -2,7 +2,7 @@
 // of one serves all of them, which is much faster than a search for each.
 #pragma once
 
-#include "passes/driver/DecideStep.h"
+#include "passes/driver/PlanModule.h"
 
 namespace cleave::driver {
 
@@ -16,9 +16,9 @@ bool areAlike(mlir::ModuleOp a, mlir::ModuleOp b);
 // have other micro-batches in flight. Takes the fastest plan that keeps everything if that fits,
 // else the decisions of `like`. If these do not fit, or leave more than a twentieth of the budget,
 // the layouts stay, and what is recomputed is chosen anew. Nothing if no such plan fits. `options`:
-// as for decideStep, with the mesh of `like`.
-Result<std::optional<Decided>> decideAlike(mlir::ModuleOp module, const Decided &like,
-                                           const cluster::Cluster &cluster,
-                                           const planner::PlannerOptions &options);
+// as for planModule, with the mesh of `like`.
+Result<std::optional<PlannedModule>> planAlike(mlir::ModuleOp module, const PlannedModule &like,
+                                               const cluster::Cluster &cluster,
+                                               const planner::PlannerOptions &options);
 
 } // namespace cleave::driver

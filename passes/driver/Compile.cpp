@@ -80,7 +80,7 @@ void Compilation::take(Compilation &&other) {
   units = std::move(other.units);
   cluster = std::move(other.cluster);
   cut = std::move(other.cut);
-  decided = std::move(other.decided);
+  report = std::move(other.report);
   stagePeaks = std::move(other.stagePeaks);
   arenaBytes = other.arenaBytes;
   peakBytes = other.peakBytes;

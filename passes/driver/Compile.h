@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "compiler/schedule/pipelines/LayerLayout.h"
 #include "passes/driver/Options.h"
 #include "runtime/artifact/program.pb.h"
@@ -67,7 +67,7 @@ struct Compilation {
   // All ranks of the cluster; read by the first phase that needs it.
   std::optional<cluster::Cluster> cluster;
   ModelCut cut;                    // of --stages; set by the phase `train`
-  planner::Plan decided;           // the planner's decisions
+  planner::PlanReport report;      // the planner's decisions and reasons
   std::vector<int64_t> stagePeaks; // planned bytes by stage; empty without --stages
   // Plans of stages that take as long, in the planner's model, are not searched. If none is faster,
   // the phase `planned` fails and sets the seconds that they take at least.

@@ -39,12 +39,12 @@ static plan::Gathering gatheringOf(const planner::ArgumentDecision &argument) {
   return argument.staysGathered ? plan::GATHERED_ONCE : plan::GATHERED_AGAIN;
 }
 
-static void addLayouts(const planner::Plan &decided, const planner::StepModel &model,
+static void addLayouts(const planner::PlanReport &report, const planner::StepModel &model,
                        const planner::Places &places, plan::Plan &out) {
   llvm::StringMap<plan::Gathering> gathering;
-  for (auto [argument, layout] : llvm::zip(model.arguments, decided.arguments))
+  for (auto [argument, layout] : llvm::zip(model.arguments, report.arguments))
     gathering[argument.name] = gatheringOf(layout);
-  for (const planner::Reason &reason : decided.reasons) {
+  for (const planner::Reason &reason : report.reasons) {
     plan::Decision &decision =
         addDecision(out, reason.name, reason.kind, reason.choice, planner::comparisonText(reason));
     decision.set_seconds(reason.seconds);
@@ -56,23 +56,23 @@ static void addLayouts(const planner::Plan &decided, const planner::StepModel &m
   }
 }
 
-static void addFates(const planner::Plan &decided, const planner::StepModel &model,
+static void addFates(const planner::PlanReport &report, const planner::StepModel &model,
                      const planner::Places &places, plan::Plan &out) {
   auto isOfParameters = [&](int op) {
     return op >= 0 && readsParametersOnly(model, model.ops[op]);
   };
-  for (const planner::Repetition &again : decided.repetitions) {
+  for (const planner::Repetition &again : report.repetitions) {
     plan::Decision &decision = addDecision(out, again.name, "recompute", planner::choiceText(again),
-                                           planner::reasonText(again, decided));
+                                           planner::reasonText(again, report));
     decision.set_seconds(again.seconds);
     decision.set_bytes(static_cast<uint64_t>(again.bytes));
     decision.set_is_of_parameters(isOfParameters(again.op));
     setPlace(decision, places, again.op);
     addAlternative(decision, "kept", -again.seconds);
   }
-  for (const planner::KeptValue &value : decided.kept) {
+  for (const planner::KeptValue &value : report.kept) {
     plan::Decision &decision = addDecision(out, value.name, "kept", planner::choiceText(value),
-                                           planner::reasonText(value, decided));
+                                           planner::reasonText(value, report));
     decision.set_bytes(static_cast<uint64_t>(value.bytes));
     decision.set_is_of_parameters(isOfParameters(value.op));
     setPlace(decision, places, value.op);
@@ -96,8 +96,8 @@ static std::string outcomeOf(const planner::TriedMesh &tried) {
   return tried.seconds > 0 ? "at least" : "none";
 }
 
-static void addMeshes(const planner::Plan &decided, plan::Plan &out) {
-  for (const planner::TriedMesh &tried : decided.meshesTried) {
+static void addMeshes(const planner::PlanReport &report, plan::Plan &out) {
+  for (const planner::TriedMesh &tried : report.meshesTried) {
     plan::Decision &decision =
         addDecision(out, tried.mesh.str(), "mesh", outcomeOf(tried), tried.note);
     decision.set_seconds(tried.seconds);
@@ -115,52 +115,52 @@ static std::set<int64_t> vocabulariesOf(mlir::func::FuncOp step) {
 }
 
 static void addAxes(const Compilation &c, const planner::StepModel &model, plan::Plan &out) {
-  const planner::Plan &decided = c.decided;
+  const planner::PlanReport &report = c.report;
   const std::vector<planner::AxisUse> uses =
-      planner::axisUses(model, decided, vocabulariesOf(graph::stepOf(c.module())));
+      planner::axisUses(model, report, vocabulariesOf(graph::stepOf(c.module())));
   const bool trains = llvm::any_of(
       model.ops, [](const planner::Op &op) { return op.part == planner::Part::Update; });
-  if (const planner::Strategy strategy = planner::strategyOf(decided.mesh, uses, trains);
+  if (const planner::Strategy strategy = planner::strategyOf(report.mesh, uses, trains);
       !strategy.name.empty())
     addDecision(out, strategy.name, "strategy", strategy.axes, strategy.text);
   for (size_t axis = 0; axis < uses.size(); ++axis) {
-    const MeshAxis &plain = decided.mesh.axes[axis];
+    const MeshAxis &plain = report.mesh.axes[axis];
     addDecision(out, concat(plain.name, "=", plain.size), "axis", planner::splitText(uses[axis]),
                 planner::text(uses[axis]));
   }
 }
 
-static void addRemarks(const planner::Plan &decided, plan::Plan &out) {
-  if (!decided.pin.empty())
-    addDecision(out, "pin", "remark", "", decided.pin);
-  for (const planner::PlanRemark &remark : decided.remarks)
+static void addRemarks(const planner::PlanReport &report, plan::Plan &out) {
+  if (!report.pin.empty())
+    addDecision(out, "pin", "remark", "", report.pin);
+  for (const planner::PlanRemark &remark : report.remarks)
     if (remark.kind == "memory")
       addDecision(out, remark.kind, "remark", "", remark.text);
 }
 
 Status describePlan(const Compilation &c, const planner::StepModel &model, plan::Plan &out) {
-  const planner::Plan &decided = c.decided;
+  const planner::PlanReport &report = c.report;
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(*c.cluster, c.options.ranks));
   const planner::ModelWork work = planner::modelWork(model, shared);
   plan::Prediction &predicted = *out.mutable_predicted();
-  predicted.set_planned_seconds(decided.seconds);
-  predicted.set_bound_seconds(decided.boundSeconds);
-  predicted.set_gap(decided.gap);
-  predicted.set_peak_bytes(static_cast<uint64_t>(decided.arenaBytes));
+  predicted.set_planned_seconds(report.seconds);
+  predicted.set_bound_seconds(report.boundSeconds);
+  predicted.set_gap(report.gap);
+  predicted.set_peak_bytes(static_cast<uint64_t>(report.arenaBytes));
   predicted.set_model_flops(work.flops);
   predicted.set_peak_seconds(work.peakSeconds);
   predicted.set_peak_type(work.type == "f32" ? graph::f32Products(c.module()).str() : work.type);
-  if (decided.budget.isLimited())
-    predicted.set_budget_bytes(static_cast<uint64_t>(decided.budget.bytes()));
-  predicted.set_is_memory_binding(decided.isBinding);
+  if (report.budget.isLimited())
+    predicted.set_budget_bytes(static_cast<uint64_t>(report.budget.bytes()));
+  predicted.set_is_memory_binding(report.isBinding);
   predicted.set_is_calibrated(c.cluster->isCalibrated());
   const planner::Places places(model);
-  addLayouts(decided, model, places, out);
-  addFates(decided, model, places, out);
+  addLayouts(report, model, places, out);
+  addFates(report, model, places, out);
   addVariants(c.variants, out);
-  addMeshes(decided, out);
+  addMeshes(report, out);
   addAxes(c, model, out);
-  addRemarks(decided, out);
+  addRemarks(report, out);
   return Status::ok();
 }
 

@@ -6,7 +6,7 @@
 namespace cleave::driver {
 
 // Adds the decisions about layouts, fates, meshes, axes and the strategy, the answers of --what-if,
-// and those fields of the prediction that Record.h lists, to `out`. The plan is c.decided, on
+// and those fields of the prediction that Record.h lists, to `out`. The plan is c.report, on
 // `model`, which was read from c.module().
 Status describePlan(const Compilation &c, const planner::StepModel &model, plan::Plan &out);
 

@@ -63,7 +63,7 @@ static bool isInput(const planner::Argument &argument) {
 }
 
 std::vector<planner::NamePin> pinsOfInputs(const planner::StepModel &model,
-                                           const planner::Plan &step) {
+                                           const planner::PlanReport &step) {
   std::vector<planner::NamePin> pins;
   for (size_t i = 0; i < model.arguments.size(); ++i)
     if (isInput(model.arguments[i]))
@@ -71,10 +71,11 @@ std::vector<planner::NamePin> pinsOfInputs(const planner::StepModel &model,
   return pins;
 }
 
-Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
-                                     const cluster::Cluster &cluster,
-                                     const planner::StepModel &model, const planner::Plan &step,
-                                     ArrayRef<planner::NamePin> others) {
+Result<planner::PlanReport> planEvaluation(const Compilation &c, Unit &unit,
+                                           const cluster::Cluster &cluster,
+                                           const planner::StepModel &model,
+                                           const planner::PlanReport &step,
+                                           ArrayRef<planner::NamePin> others) {
   CLEAVE_TRY_ASSIGN(const ModuleStep read, ModuleStep::read(*unit.module));
   const planner::StepModel &evaluation = read.model();
   std::set<std::string> used;
@@ -102,7 +103,7 @@ Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
         llvm::none_of(pins, [&](const planner::NamePin &pin) { return pin.name == other.name; }))
       pins.push_back(other);
   options.pins = planner::Pins::ofRules(std::move(pins));
-  Result<planner::Plan> plan = planner::planStep(evaluation, cluster, options);
+  Result<planner::PlanReport> plan = planner::planStep(evaluation, cluster, options);
   if (plan.status().kind() == StatusKind::Infeasible && c.options.leastMemory) {
     options.budget = planner::Budget::unlimited(); // takes more than the least of the training
     plan = planner::planStep(evaluation, cluster, options);

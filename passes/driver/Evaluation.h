@@ -17,14 +17,15 @@ Status addAverages(Compilation &c);
 
 // The layouts of the inputs and labels of a step, as rules for those of other units.
 std::vector<planner::NamePin> pinsOfInputs(const planner::StepModel &model,
-                                           const planner::Plan &step);
+                                           const planner::PlanReport &step);
 
 // Plans the evaluation on the mesh of `step`, the plan of the step with this model: arguments have
 // the layouts that they have there, or else those of `others`. Infeasible if it does not fit beside
 // what the step keeps.
-Result<planner::Plan> planEvaluation(const Compilation &c, Unit &unit,
-                                     const cluster::Cluster &cluster,
-                                     const planner::StepModel &model, const planner::Plan &step,
-                                     llvm::ArrayRef<planner::NamePin> others = {});
+Result<planner::PlanReport> planEvaluation(const Compilation &c, Unit &unit,
+                                           const cluster::Cluster &cluster,
+                                           const planner::StepModel &model,
+                                           const planner::PlanReport &step,
+                                           llvm::ArrayRef<planner::NamePin> others = {});
 
 } // namespace cleave::driver

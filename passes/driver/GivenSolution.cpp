@@ -16,8 +16,8 @@ Status writeProblem(const std::string &path, ModuleOp module, const cluster::Clu
   return writeFile(path, solver::toJson(problem) + "\n");
 }
 
-Result<Decided> decideAsGiven(const std::string &path, ModuleOp module,
-                              const cluster::Cluster &cluster, planner::TrialOptions options) {
+Result<PlannedModule> planAsGiven(const std::string &path, ModuleOp module,
+                                  const cluster::Cluster &cluster, planner::TrialOptions options) {
   CLEAVE_TRY_ASSIGN(std::string text, readRegularFile(path));
   CLEAVE_TRY_ASSIGN(std::vector<int> choices, solver::choicesFromJson(text).withContext(path));
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
@@ -27,7 +27,7 @@ Result<Decided> decideAsGiven(const std::string &path, ModuleOp module,
   options.memoryOf = planner::memoryOf(*planned.step, cluster, options.budget);
   CLEAVE_TRY_ASSIGN(planned.plan,
                     planner::planOf(planned.step->model(), cluster, options, choices));
-  return decidedBy(std::move(planned));
+  return plannedModule(std::move(planned));
 }
 
 } // namespace cleave::driver

@@ -2,7 +2,7 @@
 // found (cleave-solve, or any program that reads the JSON of compiler/solver/Json.h).
 #pragma once
 
-#include "passes/driver/DecideStep.h"
+#include "passes/driver/PlanModule.h"
 
 #include <string>
 
@@ -15,7 +15,7 @@ Status writeProblem(const std::string &path, mlir::ModuleOp module, const cluste
 
 // The decisions of a solution file for that network. Errors as of planner::planOf; a user error if
 // the file is not one.
-Result<Decided> decideAsGiven(const std::string &path, mlir::ModuleOp module,
-                              const cluster::Cluster &cluster, planner::TrialOptions options);
+Result<PlannedModule> planAsGiven(const std::string &path, mlir::ModuleOp module,
+                                  const cluster::Cluster &cluster, planner::TrialOptions options);
 
 } // namespace cleave::driver

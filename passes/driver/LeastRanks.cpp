@@ -62,16 +62,16 @@ private:
           " per rank on up to ", ranks, " ranks; give more memory or a smaller batch");
       return false;
     }
-    Result<Decided> decided = variants_.decide(options_);
-    if (!decided && decided.status().kind() != StatusKind::Infeasible)
-      return decided.status();
-    if (!decided) {
+    Result<PlannedModule> planned = variants_.search(options_);
+    if (!planned && planned.status().kind() != StatusKind::Infeasible)
+      return planned.status();
+    if (!planned) {
       tell(ranks, "does not fit");
-      failure_ = decided.status();
+      failure_ = planned.status();
       return false;
     }
-    tell(ranks, secondsText(decided->plan.seconds));
-    found_ = LeastRanks{ranks, std::move(*decided), ""};
+    tell(ranks, secondsText(planned->plan.seconds));
+    found_ = LeastRanks{ranks, std::move(*planned), ""};
     return true;
   }
 

@@ -8,7 +8,7 @@ namespace cleave::driver {
 // The plan on the fewest ranks, and what was tried.
 struct LeastRanks {
   int64_t ranks = 1;
-  Decided decided;
+  PlannedModule planned;
   std::string remark;
 };
 

@@ -112,7 +112,7 @@ public:
         break;
     }
     if (!best_ && smallest_) // none is known to fit: a search for the one that comes closest
-      CLEAVE_TRY(decide(std::move(smallest_), smallestCount_));
+      CLEAVE_TRY(plan(std::move(smallest_), smallestCount_));
     if (!best_)
       return failure_;
     best_->remarks.push_back({"micro-batch", remark()});
@@ -129,12 +129,12 @@ private:
     Variants variants(*next);
     CLEAVE_TRY_ASSIGN(planner::QuickPlan quick, variants.quick(next->options));
     CLEAVE_TRY_ASSIGN(planner::Budget budget, variants.budget(next->options));
-    if (best_ && quick.boundSeconds >= best_->decided.seconds) {
+    if (best_ && quick.boundSeconds >= best_->report.seconds) {
       tell(count, "at least " + secondsText(quick.boundSeconds));
       return false;
     }
     if (quick.within(budget)) {
-      CLEAVE_TRY(decide(std::move(next), count));
+      CLEAVE_TRY(plan(std::move(next), count));
       return true;
     }
     tell(count, concat("none of the plans tried fits, the smallest takes ",
@@ -148,7 +148,7 @@ private:
   }
 
   // Runs the phase `planned`, and keeps the result if it is the best so far.
-  Status decide(std::unique_ptr<Compilation> next, int64_t count) {
+  Status plan(std::unique_ptr<Compilation> next, int64_t count) {
     Status status = continueTo(*next, "primitive", "planned");
     if (status.kind() == StatusKind::Infeasible) {
       tell(count, "does not fit");
@@ -156,8 +156,8 @@ private:
       return Status::ok();
     }
     CLEAVE_TRY(status);
-    tell(count, secondsText(next->decided.seconds));
-    if (best_ && best_->decided.seconds <= next->decided.seconds)
+    tell(count, secondsText(next->report.seconds));
+    if (best_ && best_->report.seconds <= next->report.seconds)
       return Status::ok();
     best_ = std::move(next);
     bestCount_ = count;

@@ -31,7 +31,7 @@ Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions
   planner::Budget budget = planner::Budget::unlimited();
   for (int plans = 0; plans < kMostPlans; ++plans) {
     options.memory = budget;
-    const Result<planner::Plan> plan = variants.plan(options);
+    const Result<planner::PlanReport> plan = variants.plan(options);
     if (plan) {
       points.push_back({budget.isLimited() ? budget.bytes() : plan->arenaBytes, plan->arenaBytes,
                         plan->seconds, plan->boundSeconds, plan->mesh.str(),

@@ -18,7 +18,7 @@ struct ParetoPoint {
 // From the plan without a limit to the smallest that is found, by rising memory. Each plan has a
 // seventh less than the one before; the end is searched by halves, until the budget that fits and
 // the one that does not differ by a fiftieth. At most 24 plans. Calls `onPoint` with the
-// points so far after each new one. Errors as of decideStep and of `onPoint`.
+// points so far after each new one. Errors as of planModule and of `onPoint`.
 using OnPoint = std::function<Status(const std::vector<ParetoPoint> &)>;
 Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions options,
                                               const OnPoint &onPoint = nullptr);

@@ -314,8 +314,8 @@ static Status promised(Compilation &c, llvm::function_ref<LogicalResult()> check
 
 // --memory least: the evaluation takes more than the least of the training.
 static Status raiseBudget(Compilation &c, int64_t training) {
-  c.decided.budget = static_cast<int64_t>(c.arenaBytes);
-  c.options.memory = c.decided.budget;
+  c.report.budget = static_cast<int64_t>(c.arenaBytes);
+  c.options.memory = c.report.budget;
   c.remarks.push_back({"memory", concat("the evaluation of --eval takes ", bytesText(c.arenaBytes),
                                         " with what the training keeps; the training alone takes ",
                                         bytesText(training))});
@@ -337,9 +337,9 @@ static Status scheduled(Compilation &c) {
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared,
                     cluster::forRanks(*c.cluster, c.options.ranks).withContext("--cluster"));
   CLEAVE_TRY_ASSIGN(const std::vector<int64_t> added,
-                    hideTransfers(c.module(), shared, c.decided.budget));
+                    hideTransfers(c.module(), shared, c.report.budget));
   if (c.stagePeaks.empty())
-    c.decided.peakBytes += added.front();
+    c.report.peakBytes += added.front();
   for (auto [peak, bytes] : llvm::zip(c.stagePeaks, added))
     peak += bytes;
   return Status::ok();
@@ -368,7 +368,7 @@ static Status checkSpaces(Compilation &c) {
 // Places the buffers of all programs. A search for the smallest arenas may end above the budget
 // where one for the budget, as hideTransfers() makes, ends within it.
 static std::vector<bufferize::ArenaSizes> place(Compilation &c) {
-  const planner::Budget &budget = c.decided.budget;
+  const planner::Budget &budget = c.report.budget;
   std::vector<bufferize::ArenaSizes> steps = bufferize::placePrograms(c.module());
   auto fits = [&](const bufferize::ArenaSizes &step) { return budget.holds(step.arena); };
   return llvm::all_of(steps, fits) ? std::move(steps)
@@ -386,7 +386,7 @@ static Status program(Compilation &c) {
   for (const bufferize::ArenaSizes &step : steps)
     c.peaks.push_back(step.peak);
   CLEAVE_TRY(checkSpaces(c));
-  const planner::Budget &budget = c.decided.budget;
+  const planner::Budget &budget = c.report.budget;
   const bool holdsSteps = llvm::all_of(
       steps, [&](const bufferize::ArenaSizes &step) { return budget.holds(step.arena); });
   if (!budget.holds(static_cast<int64_t>(c.arenaBytes)) && holdsSteps) {
@@ -444,25 +444,25 @@ static Status verifyStagePeaks(Compilation &c) {
       return Status::defect("the program of a stage takes ", peak, " bytes at its peak, but ",
                             planned, " were planned");
   for (auto program : c.module().getOps<program::ProgramOp>())
-    if (!c.decided.budget.holds(static_cast<int64_t>(program.getArena()->getBytes())))
+    if (!c.report.budget.holds(static_cast<int64_t>(program.getArena()->getBytes())))
       return Status::defect("the program of a stage takes ", program.getArena()->getBytes(),
-                            " bytes of a budget of ", c.decided.budget.bytes());
+                            " bytes of a budget of ", c.report.budget.bytes());
   return Status::ok();
 }
 
 // The planner's memory is exact, and fits.
 static Status verifyProgram(Compilation &c) {
   CLEAVE_TRY(verifyPromise<promise::checkProgram>(c));
-  if (c.decided.ops.empty()) // no planner ran
+  if (c.report.ops.empty()) // no planner ran
     return Status::ok();
   if (!c.stagePeaks.empty())
     return verifyStagePeaks(c);
-  if (static_cast<uint64_t>(c.decided.peakBytes) != c.peakBytes)
+  if (static_cast<uint64_t>(c.report.peakBytes) != c.peakBytes)
     return Status::defect("the program takes ", c.peakBytes, " bytes at its peak, but ",
-                          c.decided.peakBytes, " were planned");
-  if (!c.decided.budget.holds(static_cast<int64_t>(c.arenaBytes)))
+                          c.report.peakBytes, " were planned");
+  if (!c.report.budget.holds(static_cast<int64_t>(c.arenaBytes)))
     return Status::defect("the program takes ", c.arenaBytes, " bytes of a budget of ",
-                          c.decided.budget.bytes());
+                          c.report.budget.bytes());
   return Status::ok();
 }
 

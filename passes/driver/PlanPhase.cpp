@@ -29,14 +29,14 @@ static Status writeNetwork(const std::string &folder, const Mesh &mesh,
 }
 
 // --dump-phases: writes the planner's plan with every decision as a remark.
-static Status writeDecisions(const std::string &folder, const planner::Plan &plan,
+static Status writeDecisions(const std::string &folder, const planner::PlanReport &plan,
                              const planner::StepModel &model) {
   std::string path = folder + "/planner.json";
   return writeFile(path, planner::toJson(plan, model));
 }
 
 // The plan for the options as they are.
-static Result<Decided> decide(Compilation &c) {
+static Result<PlannedModule> planAsAsked(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
   if (!c.options.dumpPhases.empty())
@@ -50,28 +50,28 @@ static Result<Decided> decide(Compilation &c) {
     return Status::userError("--solution: its memory is known, so --memory least has nothing to "
                              "search; leave one of them out");
   if (!c.options.solution.empty())
-    return decideAsGiven(c.options.solution, c.module(), *c.cluster, std::move(options))
+    return planAsGiven(c.options.solution, c.module(), *c.cluster, std::move(options))
         .withContext("--solution");
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(c.module()));
   if (!c.options.leastMemory) {
     CLEAVE_TRY_ASSIGN(planner::PlannedStep planned,
                       planner::searchOrRefuse(step, *c.cluster, std::move(options)));
-    return decidedBy(std::move(planned));
+    return plannedModule(std::move(planned));
   }
   CLEAVE_TRY_ASSIGN(planner::LeastMemory least,
                     planner::leastMemory(step, *c.cluster, std::move(options),
                                          [&](const std::string &result) { c.tell(result); }));
   c.options.memory = least.bytes;
   c.remarks.push_back({"memory", least.remark});
-  return decidedBy(std::move(least.planned));
+  return plannedModule(std::move(least.planned));
 }
 
 // Decides for the least number of ranks on which the step fits.
-static Result<Decided> decideOnLeastRanks(Compilation &c, Variants &variants) {
+static Result<PlannedModule> planOnLeastRanks(Compilation &c, Variants &variants) {
   CLEAVE_TRY_ASSIGN(LeastRanks least, leastRanks(variants, c.options));
   c.options.ranks = least.ranks;
   c.remarks.push_back({"ranks", least.remark});
-  return std::move(least.decided);
+  return std::move(least.planned);
 }
 
 // Writes both files anew after each point: a search that is interrupted leaves what it has found.
@@ -91,32 +91,33 @@ Status runPlanPhase(Compilation &c) {
   if (c.options.stages > 1)
     return planStages(c);
   Variants variants(c);
-  Result<Decided> decided = c.options.leastRanks ? decideOnLeastRanks(c, variants) : decide(c);
-  if (decided.status().kind() == StatusKind::Infeasible && c.options.solution.empty())
-    return Status::infeasible(decided.status().message(), waysOut(variants, c.options));
-  CLEAVE_TRY(decided.status());
+  Result<PlannedModule> planned =
+      c.options.leastRanks ? planOnLeastRanks(c, variants) : planAsAsked(c);
+  if (planned.status().kind() == StatusKind::Infeasible && c.options.solution.empty())
+    return Status::infeasible(planned.status().message(), waysOut(variants, c.options));
+  CLEAVE_TRY(planned.status());
   if (c.options.solution.empty()) // of which nothing says that it is the best
-    CLEAVE_TRY(variants.remember(c.options, decided->plan));
+    CLEAVE_TRY(variants.remember(c.options, planned->plan));
   if (!c.options.pareto.empty())
     CLEAVE_TRY(writePareto(c, variants));
   if (c.options.whatIf) {
-    CLEAVE_TRY_ASSIGN(c.variants, whatIf(variants, c.options, decided->plan));
+    CLEAVE_TRY_ASSIGN(c.variants, whatIf(variants, c.options, planned->plan));
   }
-  c.setModule(std::move(decided->module));
-  c.decided = std::move(decided->plan);
-  if (!decided->recomputation.empty())
-    c.remarks.push_back({"recompute", decided->recomputation});
+  c.setModule(std::move(planned->module));
+  c.report = std::move(planned->plan);
+  if (!planned->recomputation.empty())
+    c.remarks.push_back({"recompute", planned->recomputation});
   if (!c.options.dumpPhases.empty())
-    CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.decided, decided->model));
-  shard::annotate(graph::stepOf(c.module()), c.decided);
+    CLEAVE_TRY(writeDecisions(c.options.dumpPhases, c.report, planned->model));
+  shard::annotate(graph::stepOf(c.module()), c.report);
   plan::Plan described;
-  CLEAVE_TRY(describePlan(c, decided->model, described));
+  CLEAVE_TRY(describePlan(c, planned->model, described));
   recordDecisions(c.module(), described);
   suggestLowType(c, described);
   return forEachUnit(c, [&](Unit &unit) {
     return unit.kind == plan::Program::STEP
                ? Status::ok()
-               : planEvaluation(c, unit, *c.cluster, decided->model, c.decided).status();
+               : planEvaluation(c, unit, *c.cluster, planned->model, c.report).status();
   });
 }
 

@@ -10,11 +10,11 @@
 #include "dialects/graph/Stage.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/driver/AlikeStages.h"
-#include "passes/driver/DecideStep.h"
 #include "passes/driver/DescribePlan.h"
 #include "passes/driver/Diagnostics.h"
 #include "passes/driver/Evaluation.h"
 #include "passes/driver/ModuleStep.h"
+#include "passes/driver/PlanModule.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
 #include "passes/driver/WaysOut.h"
@@ -267,7 +267,7 @@ namespace {
 
 // The plans of all stages on one mesh.
 struct StagePlans {
-  std::vector<Decided> stages;
+  std::vector<PlannedModule> stages;
   size_t slowest = 0;
 
   double seconds() const { return stages[slowest].plan.seconds; }
@@ -281,19 +281,20 @@ static bool haveNoNames(const planner::Pins &pins) {
 }
 
 // Decides on a stage, as on the last one before it that is alike, if there is any.
-static Result<Decided> decideStage(Compilation &c, size_t stage, ArrayRef<Decided> before,
-                                   const cluster::Cluster &shared,
-                                   const planner::PlannerOptions &options, planner::Seen &seen) {
+static Result<PlannedModule> planStage(Compilation &c, size_t stage, ArrayRef<PlannedModule> before,
+                                       const cluster::Cluster &shared,
+                                       const planner::PlannerOptions &options,
+                                       planner::Seen &seen) {
   ModuleOp module = *c.units[stage].module;
   for (size_t i = stage; haveNoNames(options.pins) && i-- > 0;)
     if (areAlike(*c.units[i].module, module)) {
-      CLEAVE_TRY_ASSIGN(std::optional<Decided> decided,
-                        decideAlike(module, before[i], shared, options));
-      if (decided)
-        return std::move(*decided);
+      CLEAVE_TRY_ASSIGN(std::optional<PlannedModule> planned,
+                        planAlike(module, before[i], shared, options));
+      if (planned)
+        return std::move(*planned);
       break;
     }
-  return decideStep(module, shared, options, seen);
+  return planModule(module, shared, options, seen);
 }
 
 // Plans one stage after the other, each with the layouts in which those before it send and receive.
@@ -307,14 +308,14 @@ static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::C
   for (size_t i = 0; i < stages.size(); ++i) {
     const Unit &unit = c.units[i];
     seen = planner::Seen();
-    Result<Decided> decided = decideStage(c, i, plans.stages, shared, options, seen);
-    CLEAVE_TRY(decided.status().withContext(unit.name()));
-    if (decided->plan.seconds >= cutoff)
+    Result<PlannedModule> planned = planStage(c, i, plans.stages, shared, options, seen);
+    CLEAVE_TRY(planned.status().withContext(unit.name()));
+    if (planned->plan.seconds >= cutoff)
       return std::optional<StagePlans>();
-    tellLaterStages(stages, static_cast<int64_t>(i), decided->model, decided->plan);
-    options.mesh = decided->plan.mesh;
+    tellLaterStages(stages, static_cast<int64_t>(i), planned->model, planned->plan);
+    options.mesh = planned->plan.mesh;
     options.isOwnMesh = false;
-    plans.stages.push_back(std::move(*decided));
+    plans.stages.push_back(std::move(*planned));
     if (plans.stages.back().plan.seconds > plans.seconds())
       plans.slowest = i;
   }
@@ -379,13 +380,14 @@ static Status planEvaluations(Compilation &c, const cluster::Cluster &shared,
                               const StagePlans &plans) {
   const SmallVector<func::FuncOp> stages = stagesOf(c, plan::Program::EVALUATION);
   std::vector<planner::NamePin> inputs;
-  for (const Decided &step : plans.stages)
+  for (const PlannedModule &step : plans.stages)
     llvm::append_range(inputs, pinsOfInputs(step.model, step.plan));
   for (size_t i = 0; i < stages.size(); ++i) {
     Unit &unit = c.units[plans.stages.size() + i];
     CLEAVE_TRY_ASSIGN(const planner::StepModel model, readModel(*unit.module));
-    const Decided &step = plans.stages[i];
-    Result<planner::Plan> plan = planEvaluation(c, unit, shared, step.model, step.plan, inputs);
+    const PlannedModule &step = plans.stages[i];
+    Result<planner::PlanReport> plan =
+        planEvaluation(c, unit, shared, step.model, step.plan, inputs);
     CLEAVE_TRY(plan.status().withContext(unit.name()));
     tellLaterStages(stages, static_cast<int64_t>(i), model, *plan);
   }
@@ -415,21 +417,21 @@ Status planStages(Compilation &c) {
   CLEAVE_TRY(planEvaluations(c, shared, plans));
   plan::Plan described;
   std::string peaks;
-  for (auto [i, decided] : llvm::enumerate(plans.stages)) {
+  for (auto [i, planned] : llvm::enumerate(plans.stages)) {
     Unit &unit = c.units[i];
     const std::string name = unit.name();
-    shard::annotate(graph::stepOf(*decided.module), decided.plan);
-    unit.module = std::move(decided.module);
-    if (!decided.recomputation.empty())
-      c.remarks.push_back({"recompute", name + ": " + decided.recomputation});
-    c.decided = decided.plan;
-    c.stagePeaks.push_back(c.decided.peakBytes);
-    peaks += concat(i ? ", " : "", bytesText(c.decided.peakBytes));
+    shard::annotate(graph::stepOf(*planned.module), planned.plan);
+    unit.module = std::move(planned.module);
+    if (!planned.recomputation.empty())
+      c.remarks.push_back({"recompute", name + ": " + planned.recomputation});
+    c.report = planned.plan;
+    c.stagePeaks.push_back(c.report.peakBytes);
+    peaks += concat(i ? ", " : "", bytesText(c.report.peakBytes));
     plan::Plan own;
-    CLEAVE_TRY(describePlan(c, decided.model, own));
+    CLEAVE_TRY(describePlan(c, planned.model, own));
     addStage(own, described);
   }
-  c.decided = std::move(plans.stages[plans.slowest].plan);
+  c.report = std::move(plans.stages[plans.slowest].plan);
   const std::string layout =
       c.cut.layout ? ", cut as " + pipelines::textOf(*c.cut.layout) : std::string();
   c.remarks.push_back({"stages", concat(c.options.stages, " stages, ", scheduleOf(c.options),

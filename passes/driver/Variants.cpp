@@ -68,23 +68,23 @@ planner::PlanMemory &Variants::memoryOf(const CompileOptions &options) {
                     .pin = options.pin}];
 }
 
-Result<planner::Plan> Variants::plan(const CompileOptions &options) {
+Result<planner::PlanReport> Variants::plan(const CompileOptions &options) {
   CLEAVE_TRY_ASSIGN(const planner::Budget budget, this->budget(options));
-  if (std::optional<Result<planner::Plan>> known = memoryOf(options).within(budget))
+  if (std::optional<Result<planner::PlanReport>> known = memoryOf(options).within(budget))
     return *std::move(known);
-  CLEAVE_TRY_ASSIGN(Decided decided, decide(options));
-  return std::move(decided.plan);
+  CLEAVE_TRY_ASSIGN(PlannedModule planned, search(options));
+  return std::move(planned.plan);
 }
 
-Result<Decided> Variants::decide(const CompileOptions &options) {
+Result<PlannedModule> Variants::search(const CompileOptions &options) {
   CLEAVE_TRY_ASSIGN(ModuleOp module, moduleOf(options));
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
-  Result<Decided> decided = decideStep(module, *c_.cluster, planner);
-  memoryOf(options).add(planner.budget, decided ? Result(decided->plan) : decided.status());
-  return decided;
+  Result<PlannedModule> planned = planModule(module, *c_.cluster, planner);
+  memoryOf(options).add(planner.budget, planned ? Result(planned->plan) : planned.status());
+  return planned;
 }
 
-Status Variants::remember(const CompileOptions &options, const planner::Plan &plan) {
+Status Variants::remember(const CompileOptions &options, const planner::PlanReport &plan) {
   CLEAVE_TRY_ASSIGN(const planner::Budget budget, this->budget(options));
   memoryOf(options).add(budget, plan);
   return Status::ok();

@@ -10,7 +10,7 @@
 #include "compiler/planner/search/PlanMemory.h"
 #include "compiler/planner/search/QuickPlan.h"
 #include "passes/driver/Compile.h"
-#include "passes/driver/DecideStep.h"
+#include "passes/driver/PlanModule.h"
 
 #include <map>
 
@@ -36,11 +36,11 @@ public:
   // Whether the sizes that --pin gives to mesh axes divide the ranks.
   Result<bool> pinsFitRanks(const CompileOptions &options);
   // The plan that cleave-compile would make, or what is known of it. Errors as of the phases.
-  Result<planner::Plan> plan(const CompileOptions &options);
+  Result<planner::PlanReport> plan(const CompileOptions &options);
   // That plan with its step. Always searches.
-  Result<Decided> decide(const CompileOptions &options);
+  Result<PlannedModule> search(const CompileOptions &options);
   // Takes note of a plan that was found elsewhere.
-  Status remember(const CompileOptions &options, const planner::Plan &plan);
+  Status remember(const CompileOptions &options, const planner::PlanReport &plan);
   // Plans that are found within seconds; the cheapest answer to whether anything fits.
   Result<planner::QuickPlan> quick(const CompileOptions &options);
 

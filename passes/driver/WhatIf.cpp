@@ -12,7 +12,7 @@ namespace {
 
 class Questions {
 public:
-  Questions(Variants &variants, const CompileOptions &options, const planner::Plan &plan)
+  Questions(Variants &variants, const CompileOptions &options, const planner::PlanReport &plan)
       : variants_(variants), options_(options), plan_(plan) {}
 
   Result<std::vector<Variant>> run() {
@@ -26,7 +26,7 @@ public:
   }
 
 private:
-  static std::string detailOf(const planner::Plan &plan) {
+  static std::string detailOf(const planner::PlanReport &plan) {
     std::string text = concat("mesh ", plan.mesh.str(), ", ",
                               bytesText(static_cast<uint64_t>(plan.arenaBytes)), " per rank");
     if (!plan.repetitions.empty())
@@ -36,7 +36,7 @@ private:
 
   // A variant that contradicts other options is left out.
   Status ask(const std::string &change, const CompileOptions &options) {
-    const Result<planner::Plan> plan = variants_.plan(options);
+    const Result<planner::PlanReport> plan = variants_.plan(options);
     if (plan)
       answers_.push_back(
           {change, comparedTo(plan->seconds, plan_.seconds), plan->seconds, detailOf(*plan)});
@@ -134,14 +134,14 @@ private:
 
   Variants &variants_;
   const CompileOptions &options_;
-  const planner::Plan &plan_;
+  const planner::PlanReport &plan_;
   std::vector<Variant> answers_;
 };
 
 } // namespace
 
 Result<std::vector<Variant>> whatIf(Variants &variants, const CompileOptions &options,
-                                    const planner::Plan &plan) {
+                                    const planner::PlanReport &plan) {
   return Questions(variants, options, plan).run();
 }
 

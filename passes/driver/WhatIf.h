@@ -10,6 +10,6 @@ namespace cleave::driver {
 // other recipes for recomputation; the next best mesh; no mesh and no pins if these were given.
 // Variants that the options rule out, such as half of one rank, are left out. A defect ends it.
 Result<std::vector<Variant>> whatIf(Variants &variants, const CompileOptions &options,
-                                    const planner::Plan &plan);
+                                    const planner::PlanReport &plan);
 
 } // namespace cleave::driver

@@ -13,7 +13,7 @@ namespace cleave::shard {
 
 // Emits the plan's remarks at their ops and arguments, in the category `planner`. Does nothing
 // unless the context has a remark engine.
-static void emitRemarks(func::FuncOp step, const planner::Plan &plan) {
+static void emitRemarks(func::FuncOp step, const planner::PlanReport &plan) {
   if (!step.getContext()->getRemarkEngine())
     return;
   SmallVector<Operation *> ops(graph::opsOf(step));
@@ -55,7 +55,7 @@ static void annotateResults(Operation *op, const planner::OpDecision &decision,
                                     decision.buckets.begin(), decision.buckets.end())));
 }
 
-void annotate(func::FuncOp step, const planner::Plan &plan) {
+void annotate(func::FuncOp step, const planner::PlanReport &plan) {
   emitRemarks(step, plan);
   annotate(step, static_cast<const planner::Decisions &>(plan));
 }

@@ -2,7 +2,7 @@
 // mesh.sharding, mesh.compute, mesh.stays_gathered), and back.
 #pragma once
 
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -14,7 +14,7 @@ void annotate(mlir::func::FuncOp step, const planner::Decisions &decisions);
 
 // The same, and emits the plan's remarks in the category `planner` if the context has a
 // remark engine (cleave-opt --remarks-filter=planner).
-void annotate(mlir::func::FuncOp step, const planner::Plan &plan);
+void annotate(mlir::func::FuncOp step, const planner::PlanReport &plan);
 
 // The decisions that the attributes state. An op or argument without any is not split. Fails with a
 // diagnostic where attributes contradict the mesh or the op's rule.

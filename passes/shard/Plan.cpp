@@ -67,7 +67,7 @@ private:
       return Status::userError("the pin ", pins.name(), " says what is computed again, but ",
                                "--cleave-shard-plan decides on layouts only: mark these ops with ",
                                "graph.fate for --cleave-remat-realise, or use cleave-compile");
-    CLEAVE_TRY_ASSIGN(planner::Plan decided, planner::planStep(model, machine, options));
+    CLEAVE_TRY_ASSIGN(planner::PlanReport decided, planner::planStep(model, machine, options));
     annotate(step, decided);
     return Status::ok();
   }

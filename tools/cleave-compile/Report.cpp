@@ -57,7 +57,7 @@ static void printRemarks(const std::vector<driver::Remark> &remarks, Shown shown
 
 // Prints the planner's result if no plan file is written. Of several stages, that of the slowest
 // one, without the time in which it waits for others.
-static void printDecision(const planner::Plan &plan, int64_t stages) {
+static void printDecision(const planner::PlanReport &plan, int64_t stages) {
   if (plan.ops.empty())
     return;
   for (const planner::TriedMesh &mesh : plan.meshesTried)
@@ -103,7 +103,7 @@ void compile::printReport(const driver::Compilation &compilation, bool succeeded
       std::cerr << "phase " << time.phase << ": " << secondsText(time.seconds) << " (CPU "
                 << secondsText(time.cpuSeconds) << ")\n";
   if (succeeded && !wrotePlan) {
-    printDecision(compilation.decided, compilation.options.stages);
+    printDecision(compilation.report, compilation.options.stages);
     printVariants(compilation.variants);
   }
   if (!wrotePlan)

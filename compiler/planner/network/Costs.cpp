@@ -12,7 +12,7 @@ namespace cleave::planner {
 
 Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh)
     : model_(model), cluster_(cluster), mesh_(mesh), resharder_(cluster, mesh_),
-      kindOf_(model.values.size(), -1) {
+      classOf_(model.values.size(), -1) {
   for (const Value &value : model.values)
     if (isReadLate(model, value))
       lateBytes_ += static_cast<double>(value.bytes());
@@ -203,7 +203,7 @@ int64_t Costs::changeBytes(int value, const Sharding &from, const Sharding &to, 
   if (from == to)
     return 0;
   auto [known, isNew] =
-      changeBytes_.try_emplace({kindOf(value), number(from), number(to), isKept}, 0);
+      changeBytes_.try_emplace({classOf(value), number(from), number(to), isKept}, 0);
   std::optional<std::vector<cost::ReshardStep>> steps;
   if (!isNew || !(steps = path(value, from, to)))
     return known->second;
@@ -231,20 +231,20 @@ int Costs::number(const Sharding &layout) {
   return entry->second;
 }
 
-int Costs::kindOf(int value) {
+int Costs::classOf(int value) {
   const Value &plain = model_.values[value];
-  if (kindOf_[value] < 0)
-    kindOf_[value] =
-        kinds_.try_emplace({plain.shape, byteSize(plain.element)}, kinds_.size()).first->second;
-  return kindOf_[value];
+  if (classOf_[value] < 0)
+    classOf_[value] =
+        classes_.try_emplace({plain.shape, byteSize(plain.element)}, classes_.size()).first->second;
+  return classOf_[value];
 }
 
 double Costs::reshard(int value, int from, int to) {
   if (from == to)
     return 0;
   const Value &plain = model_.values[value];
-  const int kind = kindOf(value);
-  seconds_.resize(kinds_.size());
+  const int kind = classOf(value);
+  seconds_.resize(classes_.size());
   std::vector<std::vector<double>> &table = seconds_[kind];
   if (table.size() < layouts_.size())
     table.resize(layouts_.size());

@@ -77,7 +77,7 @@ private:
   bool isView(const Op &reshape, const OpChoice &choice) const;
   // Of the copies of a product.
   double copying(const Op &op, const OpChoice &choice) const;
-  int kindOf(int value);
+  int classOf(int value);
   int64_t stepBytes(int64_t before, const cost::ReshardStep &step, int64_t after,
                     bool keepsSource) const;
   double shareOfBucket(const cost::ReshardStep &reduction) const;
@@ -88,11 +88,12 @@ private:
   cost::Resharder resharder_;
   double lateBytes_ = 0; // of all values whose reduction can wait
   std::map<Sharding, int> numbers_;
-  std::vector<Sharding> layouts_;                                 // by number
-  std::map<std::pair<std::vector<int64_t>, int64_t>, int> kinds_; // shape, bytes of an element
-  std::vector<int> kindOf_;                                       // per value; -1: not yet computed
-  std::vector<std::vector<std::vector<double>>> seconds_; // per kind, from, to; negative: not asked
-  std::map<std::array<int, 4>, int64_t> changeBytes_;     // by kind, from, to and isKept
+  std::vector<Sharding> layouts_;                                   // by number
+  std::map<std::pair<std::vector<int64_t>, int64_t>, int> classes_; // shape, bytes of an element
+  std::vector<int> classOf_; // per value; -1: not yet computed
+  std::vector<std::vector<std::vector<double>>>
+      seconds_;                                       // per class, from, to; negative: not asked
+  std::map<std::array<int, 4>, int64_t> changeBytes_; // by class, from, to and isKept
 };
 
 } // namespace cleave::planner

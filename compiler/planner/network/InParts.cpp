@@ -43,11 +43,11 @@ private:
 
 PlanProblem inParts(PlanProblem problem, const std::vector<std::vector<int>> &parts) {
   const Parts finer(parts);
-  std::map<const OpKind *, std::shared_ptr<const OpKind>> kinds;
-  for (std::shared_ptr<const OpKind> &kind : problem.kinds) {
-    std::shared_ptr<const OpKind> &result = kinds[kind.get()];
+  std::map<const PricedOp *, std::shared_ptr<const PricedOp>> kinds;
+  for (std::shared_ptr<const PricedOp> &kind : problem.priced) {
+    std::shared_ptr<const PricedOp> &result = kinds[kind.get()];
     if (!result) {
-      auto changed = std::make_shared<OpKind>(*kind);
+      auto changed = std::make_shared<PricedOp>(*kind);
       finer.apply(changed->choices);
       result = std::move(changed);
     }

@@ -21,7 +21,7 @@ class NetworkBuilder {
 public:
   NetworkBuilder(Costs &costs, const Pins &pins, const Budget &budget)
       : costs_(costs), model_(costs.model()), mesh_(costs.mesh()), pins_(pins), budget_(budget),
-        kinds_(costs, pins, context_), edgeCosts_(costs) {
+        priced_(costs, pins, context_), edgeCosts_(costs) {
     context_.leaves.resize(model_.values.size());
     for (const Output &output : model_.outputs) {
       auto &leaves = context_.leaves[output.value];
@@ -36,7 +36,7 @@ public:
   PlanProblem build(const Listing &listing) {
     clear();
     for (size_t i = 0; i < model_.ops.size(); ++i)
-      result_.kinds.push_back(kinds_.of(static_cast<int>(i), listing));
+      result_.priced.push_back(priced_.of(static_cast<int>(i), listing));
     keepHomes();
     for (size_t i = 0; i < model_.ops.size(); ++i)
       addOpNode(static_cast<int>(i));
@@ -50,7 +50,7 @@ public:
         addCopyEdge(op);
     for (const Output &output : model_.outputs)
       addReturnEdge(output);
-    result_.kindCount = kinds_.count();
+    result_.pricedCount = priced_.count();
     return std::move(result_);
   }
 
@@ -128,7 +128,7 @@ private:
       const Value &value = model_.values[v];
       const int index = static_cast<int>(v);
       if (value.producer >= 0 && value.uses.size() > 0 &&
-          copiedLayouts(index, result_.kinds[value.producer]->results[value.result].all(),
+          copiedLayouts(index, result_.priced[value.producer]->results[value.result].all(),
                         value.uses, 1)
               .empty())
         context_.copies->keepHome(index);
@@ -138,7 +138,7 @@ private:
   // -- ops ----------------------------------------------------------------------------------------
 
   void addOpNode(int index) {
-    const OpKind &kind = *result_.kinds[index];
+    const PricedOp &kind = *result_.priced[index];
     const std::vector<Need> &needs = result_.needs.emplace_back(needsOf(model_, context_, index));
     result_.network.nodes.push_back({model_.ops[index].name, opUsages(needs, kind), kind.priced});
     if (kind.rest.choice >= 0)
@@ -146,7 +146,7 @@ private:
   }
 
   // When the op's choice takes memory: never where no choice takes any, which saves memory rows.
-  static std::vector<solver::Usage> opUsages(const std::vector<Need> &needs, const OpKind &kind) {
+  static std::vector<solver::Usage> opUsages(const std::vector<Need> &needs, const PricedOp &kind) {
     std::vector<solver::Usage> usages;
     for (size_t i = 0; i < needs.size(); ++i) {
       const Span &span = needs[i].span;
@@ -288,7 +288,7 @@ private:
   }
 
   const LayoutSet &operandLayouts(const Use &use) const {
-    return result_.kinds[use.op]->operands[use.operand];
+    return result_.priced[use.op]->operands[use.operand];
   }
 
   // The edges from the producer of a value (op or argument) to all its readers.
@@ -298,7 +298,7 @@ private:
     if (node < 0)
       return;
     const LayoutSet &made = value.producer >= 0
-                                ? result_.kinds[value.producer]->results[value.result]
+                                ? result_.priced[value.producer]->results[value.result]
                                 : used_[value.argument];
     std::map<Part, std::vector<Use>> readers;
     for (const Use &use : value.uses)
@@ -424,7 +424,7 @@ private:
   void addCopyEdge(const Op &reader) {
     const Value &operand = model_.values[reader.operands[0]];
     const int to = model_.values[reader.results[0]].producer;
-    const OpKind &made = *result_.kinds[operand.producer], &read = *result_.kinds[to];
+    const PricedOp &made = *result_.priced[operand.producer], &read = *result_.priced[to];
     auto [entry, isNew] = copyTables_.try_emplace({&made, operand.result, &read});
     if (isNew) {
       std::vector<double> seconds(made.priced.size() * read.priced.size(), 0);
@@ -443,7 +443,7 @@ private:
     int node = output.argument < 0 ? -1 : result_.argumentNode[output.argument];
     if (producer < 0 || node < 0)
       return;
-    const LayoutSet &made = result_.kinds[producer]->results[model_.values[output.value].result];
+    const LayoutSet &made = result_.priced[producer]->results[model_.values[output.value].result];
     addEdge(output.value, producer, made, node, stored_[output.argument], 1);
   }
 
@@ -455,10 +455,10 @@ private:
   PlanProblem result_;
   std::vector<LayoutSet> stored_, used_; // per argument with a node, of its choices
   OpContext context_;
-  OpKinds kinds_;
+  PricedOps priced_;
   EdgeCosts edgeCosts_;
-  // Of copies behind producers, by the kind and the result of the producer and the kind of the op.
-  std::map<std::tuple<const OpKind *, int, const OpKind *>, solver::CostTable> copyTables_;
+  // Of copies behind producers, by the producer, its result, and the op.
+  std::map<std::tuple<const PricedOp *, int, const PricedOp *>, solver::CostTable> copyTables_;
 };
 
 ProblemBuilder::ProblemBuilder(Costs &costs, const Pins &pins, const Budget &budget)

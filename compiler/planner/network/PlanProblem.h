@@ -17,7 +17,7 @@
 #pragma once
 
 #include "compiler/planner/choices/Budget.h"
-#include "compiler/planner/network/OpKinds.h"
+#include "compiler/planner/network/PricedOps.h"
 #include "compiler/solver/Problem.h"
 
 namespace cleave::planner {
@@ -41,9 +41,9 @@ enum class ArgumentNeed {
 // The cost network of a step, and what its nodes and choices stand for.
 struct PlanProblem {
   solver::Problem network;                                  // node i < number of ops is op i
-  std::vector<std::shared_ptr<const OpKind>> kinds;         // per op
+  std::vector<std::shared_ptr<const PricedOp>> priced;      // per op
   std::vector<std::vector<Need>> needs;                     // per op, one per usage of its node
-  size_t kindCount = 0;                                     // distinct ones
+  size_t pricedCount = 0;                                   // distinct ones
   std::vector<int> argumentNode;                            // per argument its node, or -1
   std::vector<std::vector<ArgumentChoice>> argumentChoices; // per argument; empty without a node
   std::vector<std::vector<ArgumentNeed>> argumentNeeds; // per argument, one per usage of its node
@@ -52,7 +52,7 @@ struct PlanProblem {
   std::vector<CopyNode> copies;                         // by value
 
   // The choices of the op's node.
-  const std::vector<OpChoice> &choicesOf(int op) const { return kinds[op]->choices; }
+  const std::vector<OpChoice> &choicesOf(int op) const { return priced[op]->choices; }
 };
 
 class NetworkBuilder;

@@ -209,15 +209,15 @@ void JointNetwork::addSeconds(int index, FatePrice &price, std::vector<bool> nee
   const GroupPart once = partOf(op, needed, none),
                   again = partOf(op, direct, isFromKept ? given : none);
   const bool isCut = price.fate != Fate::Kept && mayRepeat;
-  auto known = seconds_.find({kept_.kinds[index].get(), price.fate, isCut, needed, direct});
+  auto known = seconds_.find({kept_.priced[index].get(), price.fate, isCut, needed, direct});
   if (known == seconds_.end()) {
     std::vector<double> seconds;
     for (size_t c = 0; c < kept_.network.nodes[index].choices.size(); ++c) {
       double sum = kept_.network.nodes[index].choices[c].cost;
-      if (c >= kept_.kinds[index]->choices.size()) { // a rest
+      if (c >= kept_.priced[index]->choices.size()) { // a rest
         sum = isCut && !isWhole(once) ? 0 : sum;
       } else {
-        const OpChoice &choice = kept_.kinds[index]->choices[c];
+        const OpChoice &choice = kept_.priced[index]->choices[c];
         if (isCut && !isWhole(once))
           sum = std::min(sum, secondsOfPart(costs_, op, choice, once));
         if (isCut && price.fate != Fate::Gone)
@@ -226,7 +226,7 @@ void JointNetwork::addSeconds(int index, FatePrice &price, std::vector<bool> nee
       seconds.push_back(sum);
     }
     known = seconds_
-                .insert({{kept_.kinds[index].get(), price.fate, isCut, needed, direct},
+                .insert({{kept_.priced[index].get(), price.fate, isCut, needed, direct},
                          std::move(seconds)})
                 .first;
   }
@@ -333,15 +333,16 @@ const std::vector<int64_t> &JointNetwork::blocksOf(int index) {
   std::vector<bool> isCounted;
   for (size_t k = 0; k < op.operands.size(); ++k)
     isCounted.push_back(hasBlock(op, k));
-  auto [entry, isNew] = blocks_.try_emplace({kept_.kinds[index].get(), isCounted});
+  auto [entry, isNew] = blocks_.try_emplace({kept_.priced[index].get(), isCounted});
   for (size_t c = 0; isNew && c < kept_.network.nodes[index].choices.size(); ++c) {
     int64_t bytes = 0;
     for (size_t k = 0; k < op.operands.size(); ++k) {
       const Value &value = model_.values[op.operands[k]];
       if (isCounted[k])
-        bytes += c < kept_.kinds[index]->choices.size()
-                     ? storedBytes(value, kept_.kinds[index]->choices[c].operands[k], costs_.mesh())
-                     : value.bytes() / costs_.mesh().ranks();
+        bytes +=
+            c < kept_.priced[index]->choices.size()
+                ? storedBytes(value, kept_.priced[index]->choices[c].operands[k], costs_.mesh())
+                : value.bytes() / costs_.mesh().ranks();
     }
     entry->second.push_back(bytes);
   }
@@ -445,7 +446,7 @@ void JointNetwork::setShares(double price, int64_t instant) {
 
 double JointNetwork::shareOf(size_t index, double perByte, const std::vector<double> &shares) {
   const JointNode &node = nodes_[index];
-  if (kept_.kinds[index]->rest.choice >= 0)
+  if (kept_.priced[index]->rest.choice >= 0)
     return 0;
   const SourceSeconds &again = sourceSeconds(index);
   return std::min(perByte * static_cast<double>(again.leastBytes),
@@ -471,7 +472,7 @@ double JointNetwork::paidFor(int index, double price) const {
 }
 
 const JointNetwork::SourceSeconds &JointNetwork::sourceSeconds(size_t index) {
-  const OpKind *kind = kept_.kinds[index].get();
+  const PricedOp *kind = kept_.priced[index].get();
   auto [known, isNew] = sources_.try_emplace(kind);
   if (!isNew)
     return known->second;

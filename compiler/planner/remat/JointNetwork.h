@@ -173,16 +173,16 @@ private:
   std::vector<bool> hasHome_; // per value
   // Per value when products run whose nodes count it in the layout in which they read it.
   std::vector<std::vector<Span>> ofProducts_;
-  std::map<std::pair<const OpKind *, std::vector<bool>>, std::vector<int64_t>> blocks_;
+  std::map<std::pair<const PricedOp *, std::vector<bool>>, std::vector<int64_t>> blocks_;
   std::vector<int64_t> firstBehind_; // per op the first direct read of what depends on it
   std::vector<JointNode> nodes_;     // as in the kept network
   Span others_;                      // see whileOthersWait()
   std::vector<int64_t> until_;       // per op, see findUntil()
   std::vector<double> shares_, sharesOfOthers_; // per op, see setShares()
   solver::Problem priced_;
-  using SecondsKey = std::tuple<const OpKind *, Fate, bool, std::vector<bool>, std::vector<bool>>;
+  using SecondsKey = std::tuple<const PricedOp *, Fate, bool, std::vector<bool>, std::vector<bool>>;
   std::map<SecondsKey, std::vector<double>> seconds_;
-  std::map<const OpKind *, SourceSeconds> sources_;
+  std::map<const PricedOp *, SourceSeconds> sources_;
 };
 
 } // namespace cleave::planner

@@ -148,7 +148,7 @@ std::optional<Reason> Explainer::ofArgument(int argument) const {
 Reason Explainer::ofOp(int op) const {
   const std::vector<OpChoice> &choices = plan_.choicesOf(op);
   Reason reason =
-      reasonFor(model_.ops[op].name, model_.ops[op].kind, op, plan_.kinds[op]->pinEffect,
+      reasonFor(model_.ops[op].name, model_.ops[op].kind, op, plan_.priced[op]->pinEffect,
                 [&](int c) { return opText(model_.ops[op], choices[c], mesh_); });
   reason.op = op;
   return reason;
@@ -163,10 +163,10 @@ std::vector<Reason> explainChoices(const StepModel &model, const Explainer &expl
       if (std::optional<Reason> reason = explainer.ofArgument(static_cast<int>(i)))
         reasons.push_back(std::move(*reason));
   // Ops of one kind and choice, by their seconds in all.
-  using Alike = std::pair<const OpKind *, int>;
+  using Alike = std::pair<const PricedOp *, int>;
   std::map<Alike, std::pair<double, std::vector<int>>> ops;
   for (int op = 0; op < static_cast<int>(model.ops.size()); ++op) {
-    auto &[seconds, members] = ops[{plan.kinds[op].get(), choices[op]}];
+    auto &[seconds, members] = ops[{plan.priced[op].get(), choices[op]}];
     seconds += plan.network.nodes[op].choices[choices[op]].cost;
     members.push_back(op);
   }
@@ -230,7 +230,7 @@ std::string refusalText(const Refusal &refusal) {
                 " more");
 }
 
-std::string refusalText(const Plan &plan, int64_t needed, int64_t budget, bool isProven) {
+std::string refusalText(const PlanReport &plan, int64_t needed, int64_t budget, bool isProven) {
   std::string text = refusalText({.isProven = isProven,
                                   .budget = budget,
                                   .needed = needed,

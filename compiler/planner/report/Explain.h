@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/planner/network/PlanProblem.h"
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "compiler/solver/Solution.h"
 
 namespace cleave::planner {
@@ -63,7 +63,8 @@ struct Refusal {
 std::string refusalText(const Refusal &refusal);
 // The message that no plan was found in `budget` bytes of one rank, or that none fits, while `plan`
 // was found in `needed`.
-std::string refusalText(const Plan &plan, int64_t needed, int64_t budget, bool isProven = false);
+std::string refusalText(const PlanReport &plan, int64_t needed, int64_t budget,
+                        bool isProven = false);
 
 // `(--memory 512KiB`: how a message names an amount that is needed.
 std::string memoryOption(int64_t bytes);

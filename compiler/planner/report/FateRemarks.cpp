@@ -92,11 +92,11 @@ static std::string priceText(double seconds, int64_t bytes) {
 }
 
 // What more memory saves, where the layouts depend on it.
-static std::string paidText(const Plan &plan) {
+static std::string paidText(const PlanReport &plan) {
   return plan.secondsPerByte > 0 ? "; here it saves " + priceText(plan.secondsPerByte, 1) : "";
 }
 
-std::string reasonText(const KeptValue &value, const Plan &plan) {
+std::string reasonText(const KeptValue &value, const PlanReport &plan) {
   if (!value.mayRunAgain)
     return "cannot be computed again: a result of the step, or read more often than it is made";
   std::string text = "again, it would take " + secondsText(value.againSeconds);
@@ -106,7 +106,7 @@ std::string reasonText(const KeptValue &value, const Plan &plan) {
   return text;
 }
 
-std::string reasonText(const Repetition &again, const Plan &plan) {
+std::string reasonText(const Repetition &again, const PlanReport &plan) {
   std::string text = "again takes " + secondsText(again.seconds);
   if (again.bytes > 0)
     text += "; not worth it where memory saves less than " + priceText(again.seconds, again.bytes) +
@@ -114,7 +114,7 @@ std::string reasonText(const Repetition &again, const Plan &plan) {
   return text;
 }
 
-std::vector<PlanRemark> remarksOnFates(const Plan &plan) {
+std::vector<PlanRemark> remarksOnFates(const PlanReport &plan) {
   std::vector<PlanRemark> remarks;
   for (const KeptValue &value : plan.kept)
     remarks.push_back(

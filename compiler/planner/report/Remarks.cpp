@@ -13,7 +13,7 @@ namespace {
 
 class RemarkWriter {
 public:
-  RemarkWriter(const StepModel &model, const Plan &plan, const PlanProblem &problem,
+  RemarkWriter(const StepModel &model, const PlanReport &plan, const PlanProblem &problem,
                const solver::Solution &solution, Costs &costs)
       : model_(model), plan_(plan), problem_(problem), costs_(costs),
         explainer_(model, plan.mesh, problem, solution) {}
@@ -96,7 +96,7 @@ private:
       ++decisions;
       forced += effect.before > 1 && effect.after == 1;
     };
-    for (const std::shared_ptr<const OpKind> &kind : problem_.kinds)
+    for (const std::shared_ptr<const PricedOp> &kind : problem_.priced)
       count(kind->pinEffect);
     for (size_t i = 0; i < model_.arguments.size(); ++i)
       if (problem_.argumentNode[i] >= 0)
@@ -152,7 +152,7 @@ private:
     remarks_.push_back(
         {.kind = "op",
          .text = concat(reason.name, ": ", reason.choice, "; takes ", secondsText(reason.seconds),
-                        "; ", nextBest(reason), pinText(problem_.kinds[index]->pinEffect)),
+                        "; ", nextBest(reason), pinText(problem_.priced[index]->pinEffect)),
          .op = index});
   }
 
@@ -216,7 +216,7 @@ private:
   }
 
   const StepModel &model_;
-  const Plan &plan_;
+  const PlanReport &plan_;
   const PlanProblem &problem_;
   Costs &costs_;
   Explainer explainer_;
@@ -225,7 +225,7 @@ private:
 
 } // namespace
 
-std::vector<PlanRemark> remarksOn(const StepModel &model, const Plan &plan,
+std::vector<PlanRemark> remarksOn(const StepModel &model, const PlanReport &plan,
                                   const PlanProblem &problem, const solver::Solution &solution,
                                   Costs &costs) {
   return RemarkWriter(model, plan, problem, solution, costs).write();

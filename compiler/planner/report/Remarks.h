@@ -4,7 +4,7 @@
 
 #include "compiler/planner/network/Costs.h"
 #include "compiler/planner/network/PlanProblem.h"
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "compiler/solver/Solution.h"
 
 namespace cleave::planner {
@@ -14,7 +14,7 @@ namespace cleave::planner {
 // collectives and prices (of single collectives, before reductions are joined into buckets).
 // `plan` must be complete but for its remarks, `solution` is that of `problem`, and `costs` those
 // of the plan's mesh.
-std::vector<PlanRemark> remarksOn(const StepModel &model, const Plan &plan,
+std::vector<PlanRemark> remarksOn(const StepModel &model, const PlanReport &plan,
                                   const PlanProblem &problem, const solver::Solution &solution,
                                   Costs &costs);
 

@@ -127,7 +127,7 @@ Status BudgetSearch::searchOften(Costs &costs) {
 // Whether even the smallest program takes so much more than the budget that none within it is worth
 // a search.
 bool BudgetSearch::isHopeless() const {
-  const std::optional<Plan> &smallest = trials_.seen().smallest;
+  const std::optional<PlanReport> &smallest = trials_.seen().smallest;
   return !fates_.best() && smallest && smallest->arenaBytes > kHopeless * trials_.budget();
 }
 
@@ -158,7 +158,7 @@ TrialOptions BudgetSearch::fasterOrWhy() const {
 }
 
 Status BudgetSearch::refusal(bool isProven) const {
-  const Plan &smallest = *trials_.seen().smallest;
+  const PlanReport &smallest = *trials_.seen().smallest;
   return Status::infeasible(refusalText(smallest, smallest.arenaBytes, trials_.budget(), isProven));
 }
 

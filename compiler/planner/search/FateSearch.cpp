@@ -137,7 +137,7 @@ Result<int64_t> FateSearch::tryFates(const Mesh &mesh, const Fates &chosen,
 
 // The bytes of the budget that a plan leaves. If its values in another space exceed the bytes
 // there, because their places have gaps, fewer are used from now on, and some bytes are missing.
-int64_t FateSearch::slackOf(const Plan &plan) {
+int64_t FateSearch::slackOf(const PlanReport &plan) {
   const int64_t budget = trials_.budget();
   const int64_t slack = budget - ProgramMemory{plan.peakBytes, plan.arenaBytes}.forBudget(budget);
   if (trials_.options().spaces.hold(plan.hostBytes, plan.fileBytes))

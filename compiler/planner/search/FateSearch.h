@@ -66,7 +66,7 @@ private:
   bool isNoFaster(const PricedDecisions &plan, const ChosenFates &chosen) const;
   Status searchLess(const GivenLayouts &layouts, int64_t target);
   Result<int64_t> tryFates(const Mesh &mesh, const Fates &chosen, const PricedDecisions *around);
-  int64_t slackOf(const Plan &plan);
+  int64_t slackOf(const PlanReport &plan);
 
   const Trials &trials_;
   const ForcedFates &forced_;

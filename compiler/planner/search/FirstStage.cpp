@@ -22,7 +22,7 @@ Result<std::vector<Mesh>> FirstStage::meshes() {
   std::vector<Mesh> meshes = meshesToTry(options_);
   if (meshes.size() == 1)
     return meshes;
-  CLEAVE_TRY_ASSIGN(const Plan plan, planStep(model_, shared_, options_));
+  CLEAVE_TRY_ASSIGN(const PlanReport plan, planStep(model_, shared_, options_));
   bound_ = plan.boundSeconds;
   auto seconds = [&](const Mesh &mesh) {
     auto tried = std::ranges::find_if(
@@ -45,7 +45,7 @@ double FirstStage::boundWithin() {
 bool FirstStage::mayBeFasterOn(const Mesh &mesh, double seconds) {
   PlannerOptions options = options_;
   options.mesh = mesh;
-  Result<Plan> plan = planStep(model_, shared_, options);
+  Result<PlanReport> plan = planStep(model_, shared_, options);
   if (plan && plan->boundSeconds >= seconds)
     return false;
   const auto forced = forcedFates(model_, options.pins, options.spaces);

@@ -1,7 +1,7 @@
 // The rounds of solving networks and reading programs.
 #include "compiler/planner/search/Fit.h"
 
-#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/network/ReadSolution.h"
 
 #include <algorithm>
 #include <cmath>
@@ -93,7 +93,7 @@ private:
     tried_.memory = {modelled(), modelled()};
     if (options_.memoryOf) {
       const Decisions decisions =
-          decide(costs_, tried_.refined.problem, tried_.refined.solution.choices);
+          readSolution(costs_, tried_.refined.problem, tried_.refined.solution.choices);
       CLEAVE_TRY_ASSIGN(tried_.memory, options_.memoryOf(decisions));
     }
     least_ = std::min(least_.value_or(tried_.memory.arena), tried_.memory.arena);

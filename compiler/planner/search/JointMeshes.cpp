@@ -1,7 +1,7 @@
 // The price of a byte on the first mesh is a good first one on the others.
 #include "compiler/planner/search/JointMeshes.h"
 
-#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/network/ReadSolution.h"
 #include "runtime/base/Parallel.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ static constexpr int64_t kBases = 3;
 static PricedDecisions baseOf(const StepModel &model, const cluster::Cluster &shared,
                               const Joint &joint, const Mesh &mesh) {
   Costs costs(model, shared, mesh);
-  PricedDecisions base{decide(costs, joint.kept, joint.choices)};
+  PricedDecisions base{readSolution(costs, joint.kept, joint.choices)};
   base.seconds = secondsOf(costs, base);
   base.holdings = holdingsOf(joint.kept, joint.choices);
   return base;

@@ -101,7 +101,7 @@ Result<LeastMemory> leastMemory(const Step &step, const cluster::Cluster &cluste
 }
 
 // A budget in which a plan is found, if one is near the smallest program that was seen.
-static std::optional<std::pair<int64_t, Plan>> confirmedNear(Budgets &budgets, int64_t seen) {
+static std::optional<std::pair<int64_t, PlanReport>> confirmedNear(Budgets &budgets, int64_t seen) {
   for (int i = 0; i < kConfirmations; ++i) {
     const int64_t needed = (seen + kKiB - 1) / kKiB * kKiB;
     if (Result<PlannedStep> planned = budgets.in(needed))

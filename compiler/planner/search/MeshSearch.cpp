@@ -2,8 +2,8 @@
 #include "compiler/planner/search/MeshSearch.h"
 
 #include "compiler/planner/choices/Meshes.h"
-#include "compiler/planner/network/Decide.h"
 #include "compiler/planner/network/InParts.h"
+#include "compiler/planner/network/ReadSolution.h"
 #include "compiler/planner/report/Explain.h"
 #include "runtime/base/Parallel.h"
 
@@ -162,7 +162,7 @@ static double cutoffFor(const MeshCandidate &candidate, const MeshCandidate *bes
 
 // The seconds of a step by the solution's decisions.
 static double secondsOf(const Refined &refined, Costs &costs) {
-  return secondsOf(costs, decide(costs, refined.problem, refined.solution.choices));
+  return secondsOf(costs, readSolution(costs, refined.problem, refined.solution.choices));
 }
 
 static bool isNoBetter(const MeshCandidate &candidate, double cutoff) {

@@ -5,7 +5,7 @@
 // (docs/decisions/0052-bounds-rise-only-as-far-as-a-decision-needs.md).
 #pragma once
 
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "compiler/planner/search/PlannerOptions.h"
 
 #include <memory>

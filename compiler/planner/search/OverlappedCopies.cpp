@@ -19,7 +19,7 @@ cluster::Cluster withExposedCopies(const cluster::Cluster &cluster, double share
   return faster;
 }
 
-bool overlapCopies(Plan &plan, const StepModel &model, const cluster::Cluster &shared,
+bool overlapCopies(PlanReport &plan, const StepModel &model, const cluster::Cluster &shared,
                    double share) {
   const double copies = copySecondsOf(Costs(model, shared, plan.mesh), plan),
                others = plan.seconds - share * copies;

@@ -7,7 +7,7 @@
 
 #include "compiler/cluster/Cluster.h"
 #include "compiler/planner/model/StepModel.h"
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 
 namespace cleave::planner {
 
@@ -24,7 +24,7 @@ cluster::Cluster withExposedCopies(const cluster::Cluster &cluster, double share
 // Sets the seconds and the gap of a plan that was found with copies at this share: those of its
 // computation or of its copies, whichever is longer. `shared`: the cluster as ranks see it, with
 // its own links. Returns whether computation is longer.
-bool overlapCopies(Plan &plan, const StepModel &model, const cluster::Cluster &shared,
+bool overlapCopies(PlanReport &plan, const StepModel &model, const cluster::Cluster &shared,
                    double share);
 
 } // namespace cleave::planner

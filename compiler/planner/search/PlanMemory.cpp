@@ -7,14 +7,14 @@ static bool isAtMost(const Budget &less, const Budget &more) {
   return !more.isLimited() || (less.isLimited() && less.bytes() <= more.bytes());
 }
 
-std::optional<Result<Plan>> PlanMemory::within(const Budget &budget) const {
+std::optional<Result<PlanReport>> PlanMemory::within(const Budget &budget) const {
   for (const Entry &entry : entries_)
     if (isAtMost(budget, entry.budget) && (!entry.found || budget.holds(entry.found->arenaBytes)))
       return entry.found;
   return std::nullopt;
 }
 
-void PlanMemory::add(const Budget &budget, const Result<Plan> &found) {
+void PlanMemory::add(const Budget &budget, const Result<PlanReport> &found) {
   if (!found && found.status().kind() != StatusKind::Infeasible)
     return;
   // A plan that no budget binds is the fastest without one.

@@ -5,7 +5,7 @@
 // within less is faster than the best within more. A refusal answers for every smaller budget.
 #pragma once
 
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "runtime/base/Status.h"
 
 #include <memory>
@@ -17,15 +17,15 @@ namespace cleave::planner {
 class PlanMemory {
 public:
   // What is known of the plan within the budget: the plan, why there is none, or nothing.
-  std::optional<Result<Plan>> within(const Budget &budget) const;
+  std::optional<Result<PlanReport>> within(const Budget &budget) const;
   // Adds what a search within the budget has found. Failures other than that nothing fits are not
   // remembered.
-  void add(const Budget &budget, const Result<Plan> &found);
+  void add(const Budget &budget, const Result<PlanReport> &found);
 
 private:
   struct Entry {
     Budget budget;
-    Result<Plan> found;
+    Result<PlanReport> found;
   };
   std::vector<Entry> entries_;
 };

@@ -15,7 +15,7 @@ namespace cleave::planner {
 struct PlannedStep {
   std::unique_ptr<Step> step; // with the repetitions
   Fates fates;                // of the step without them
-  Plan plan;                  // of `step`
+  PlanReport plan;            // of `step`
   // The layouts for which the fates were chosen: decisions on the step without repetitions, which
   // all ops but the repetitions keep. Nothing if layouts were chosen for the fates.
   std::optional<PricedDecisions> around;

@@ -2,7 +2,7 @@
 
 #include "compiler/planner/choices/Meshes.h"
 #include "compiler/planner/network/Around.h"
-#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/network/ReadSolution.h"
 #include "compiler/planner/report/AxisUse.h"
 #include "compiler/planner/report/Explain.h"
 #include "compiler/planner/report/FateRemarks.h"
@@ -61,10 +61,10 @@ static std::vector<TriedMesh> meshesTried(const SolvedLayouts &layouts, const Me
 }
 
 // The decisions with their seconds, bytes and bounds.
-static Plan accountOf(const StepModel &model, const TrialOptions &options,
-                      const SolvedLayouts &layouts) {
+static PlanReport accountOf(const StepModel &model, const TrialOptions &options,
+                            const SolvedLayouts &layouts) {
   const solver::Solution &solution = layouts.solution;
-  Plan plan{{decide(*layouts.costs, layouts.problem, solution.choices)}};
+  PlanReport plan{{readSolution(*layouts.costs, layouts.problem, solution.choices)}};
   if (namesByUse(options))
     plan.mesh = namedByUse(plan.mesh, axisUses(model, plan, {}));
   plan.seconds = secondsOf(*layouts.costs, plan);
@@ -88,12 +88,12 @@ static Plan accountOf(const StepModel &model, const TrialOptions &options,
   return plan;
 }
 
-static Plan toPlan(const StepModel &model, const TrialOptions &options,
-                   const SolvedLayouts &layouts) {
+static PlanReport toPlan(const StepModel &model, const TrialOptions &options,
+                         const SolvedLayouts &layouts) {
   Costs &costs = *layouts.costs;
   const PlanProblem &problem = layouts.problem;
   const std::vector<int> &choices = layouts.solution.choices;
-  Plan plan = accountOf(model, options, layouts);
+  PlanReport plan = accountOf(model, options, layouts);
   plan.atPeak = holdersAtPeak(problem, layouts.solution, 10);
   plan.holdings = holdingsOf(problem, choices);
   Explainer explainer(model, plan.mesh, problem, layouts.solution);
@@ -106,8 +106,8 @@ static Plan toPlan(const StepModel &model, const TrialOptions &options,
   return plan;
 }
 
-Result<Plan> planStep(const StepModel &model, const cluster::Cluster &cluster,
-                      const TrialOptions &given) {
+Result<PlanReport> planStep(const StepModel &model, const cluster::Cluster &cluster,
+                            const TrialOptions &given) {
   CLEAVE_TRY(checkOptions(model, given));
   TrialOptions options = given;
   options.pins.prepare(model);
@@ -151,7 +151,8 @@ static Result<SolvedLayouts> askedNetwork(const StepModel &model, const cluster:
 
 // Sets the seconds and the memory of the layouts' decisions.
 static Status account(SolvedLayouts &layouts, const TrialOptions &options) {
-  const Decisions decisions = decide(*layouts.costs, layouts.problem, layouts.solution.choices);
+  const Decisions decisions =
+      readSolution(*layouts.costs, layouts.problem, layouts.solution.choices);
   layouts.seconds = layouts.tried[0].seconds = secondsOf(*layouts.costs, decisions);
   const std::vector<solver::MemoryPeak> &peaks = layouts.solution.peaks;
   layouts.memory.peak = layouts.memory.arena = peaks.empty() ? 0 : peaks[0].bytes;
@@ -184,8 +185,8 @@ static Status checkGiven(const solver::Problem &problem, const std::vector<int> 
                                   found.size() > 1 ? "; …" : "");
 }
 
-Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
-                    const TrialOptions &given, const std::vector<int> &choices) {
+Result<PlanReport> planOf(const StepModel &model, const cluster::Cluster &cluster,
+                          const TrialOptions &given, const std::vector<int> &choices) {
   TrialOptions options = given;
   options.pins.prepare(model);
   CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
@@ -204,9 +205,9 @@ Result<Plan> planOf(const StepModel &model, const cluster::Cluster &cluster,
   return toPlan(model, options, layouts);
 }
 
-Result<Plan> planAround(const StepModel &model, const cluster::Cluster &cluster,
-                        const TrialOptions &given, const StepModel &before,
-                        const Decisions &around) {
+Result<PlanReport> planAround(const StepModel &model, const cluster::Cluster &cluster,
+                              const TrialOptions &given, const StepModel &before,
+                              const Decisions &around) {
   TrialOptions options = given;
   options.pins.prepare(model);
   CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));

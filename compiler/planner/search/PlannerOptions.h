@@ -36,7 +36,7 @@ struct PlannerOptions {
   Pins pins;                                    // restrictions by the user
   solver::SolveOptions solve = defaultLimits(); // of each network
   ChoiceLimits choices;                         // that networks list one by one
-  size_t maxReasons = 12; // kinds of ops in Plan::reasons, besides all parameters
+  size_t maxReasons = 12; // kinds of ops in PlanReport::reasons, besides all parameters
   // Called with every network before it is solved; a failure ends the planning. May be empty.
   std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;
 };

@@ -51,7 +51,7 @@ Result<QuickPlan> quickPlan(const Step &step, const cluster::Cluster &cluster,
         return found.status();
       if (!found)
         continue;
-      const Plan &plan = found->plan;
+      const PlanReport &plan = found->plan;
       const std::string layout = &pins == &layouts[0] ? "" : pins.name();
       const std::string recompute = &fate == &fates[0] ? "" : "full-recompute";
       const std::string comma = layout.empty() || recompute.empty() ? "" : ",";

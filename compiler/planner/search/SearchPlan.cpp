@@ -9,7 +9,7 @@
 
 namespace cleave::planner {
 
-static std::string recomputationText(const Plan &plan, const Seen::Whole &whole) {
+static std::string recomputationText(const PlanReport &plan, const Seen::Whole &whole) {
   const size_t again = plan.repetitions.size();
   if (again == 0)
     return "";

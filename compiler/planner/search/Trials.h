@@ -15,10 +15,10 @@ struct Seen {
     int64_t peakBytes = 0;
     double seconds = 0; // per step
   };
-  std::optional<Whole> whole;        // the fastest plan that keeps everything: the first program
-  std::optional<Plan> smallest;      // the plan with the smallest program
-  std::optional<int64_t> leastBytes; // of the smallest program, of a plan or not
-  std::optional<int64_t> lastBytes;  // the same of the last trial
+  std::optional<Whole> whole;         // the fastest plan that keeps everything: the first program
+  std::optional<PlanReport> smallest; // the plan with the smallest program
+  std::optional<int64_t> leastBytes;  // of the smallest program, of a plan or not
+  std::optional<int64_t> lastBytes;   // the same of the last trial
 };
 
 // When a search ends.
@@ -62,7 +62,7 @@ public:
   Result<PlannedStep> planAround(const Fates &fates, const Decisions &around) const;
 
 private:
-  using Plans = std::function<Result<Plan>(const StepModel &, const TrialOptions &)>;
+  using Plans = std::function<Result<PlanReport>(const StepModel &, const TrialOptions &)>;
   Result<PlannedStep> record(const Fates &fates, TrialOptions options, const Plans &plans) const;
   // A trial that found no plan.
   struct Failure {

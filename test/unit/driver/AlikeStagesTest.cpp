@@ -49,21 +49,21 @@ struct AlikePair {
   }
 
   // The plan of a module whose budget is a share of the memory that its fastest plan needs.
-  Decided decideOn(mlir::ModuleOp module, double share = 1) {
-    Result<Decided> fastest = decideStep(module, *c.cluster, options);
+  PlannedModule decideOn(mlir::ModuleOp module, double share = 1) {
+    Result<PlannedModule> fastest = planModule(module, *c.cluster, options);
     check(fastest.status());
     if (share == 1)
       return std::move(*fastest);
     planner::PlannerOptions less = options;
     less.budget = planner::Budget(static_cast<int64_t>(share * double(fastest->plan.arenaBytes)));
-    Result<Decided> decided = decideStep(module, *c.cluster, less);
-    check(decided.status());
-    REQUIRE(!decided->plan.repetitions.empty());
-    return std::move(*decided);
+    Result<PlannedModule> planned = planModule(module, *c.cluster, less);
+    check(planned.status());
+    REQUIRE(!planned->plan.repetitions.empty());
+    return std::move(*planned);
   }
 
-  std::optional<Decided> decideLike(const Decided &like) {
-    Result<std::optional<Decided>> alike = decideAlike(other, like, *c.cluster, options);
+  std::optional<PlannedModule> planLike(const PlannedModule &like) {
+    Result<std::optional<PlannedModule>> alike = planAlike(other, like, *c.cluster, options);
     check(alike.status());
     return std::move(*alike);
   }
@@ -80,11 +80,11 @@ TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
   AlikePair pair;
   CHECK_FALSE(areAlike(*pair.c.units.front().module, pair.one));
   CHECK_FALSE(areAlike(*pair.c.units.back().module, pair.one));
-  const Decided searched = pair.decideOn(pair.other);
+  const PlannedModule searched = pair.decideOn(pair.other);
   for (double share : {1.0, 0.9}) { // everything is kept where it fits
-    const std::optional<Decided> alike = pair.decideLike(pair.decideOn(pair.one, share));
+    const std::optional<PlannedModule> alike = pair.planLike(pair.decideOn(pair.one, share));
     REQUIRE(alike);
-    const planner::Plan &plan = alike->plan;
+    const planner::PlanReport &plan = alike->plan;
     CHECK(plan.seconds == Approx(searched.plan.seconds));
     CHECK(plan.peakBytes == searched.plan.peakBytes);
     REQUIRE(!plan.reasons.empty());
@@ -96,15 +96,15 @@ TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
 TEST_CASE("a stage repeats what one that is alike does, or less where it has more memory") {
   AlikePair pair;
   const int64_t whole = pair.decideOn(pair.one).plan.arenaBytes;
-  const Decided like = pair.decideOn(pair.one, 0.8);
+  const PlannedModule like = pair.decideOn(pair.one, 0.8);
   REQUIRE(like.around);
   pair.options.budget = like.plan.budget;
-  const std::optional<Decided> same = pair.decideLike(like);
+  const std::optional<PlannedModule> same = pair.planLike(like);
   REQUIRE(same);
   CHECK(same->plan.repetitions.size() == like.plan.repetitions.size());
   CHECK(same->plan.arenaBytes <= pair.options.budget.bytes());
   pair.options.budget = planner::Budget(whole * 19 / 20);
-  const std::optional<Decided> less = pair.decideLike(like);
+  const std::optional<PlannedModule> less = pair.planLike(like);
   REQUIRE(less);
   CHECK(less->plan.repetitions.size() < like.plan.repetitions.size());
   CHECK(less->plan.seconds < like.plan.seconds);

@@ -89,11 +89,11 @@ TEST_CASE("what another compilation found is added to what this one did") {
   c.times = {{"import", 1, 1}};
   other.remarks = {{"b", "second"}};
   other.times = {{"import", 2, 2}, {"forward", 3, 3}};
-  other.decided.seconds = 12;
+  other.report.seconds = 12;
   other.setModule(mlir::ModuleOp::create(mlir::UnknownLoc::get(other.context.get())));
   c.take(std::move(other));
   CHECK(c.module());
-  CHECK(c.decided.seconds == 12);
+  CHECK(c.report.seconds == 12);
   REQUIRE(c.remarks.size() == 2);
   CHECK(c.remarks[1].text == "second");
   CHECK(c.times.size() == 3);

@@ -13,8 +13,8 @@ using namespace cleave::driver;
 namespace {
 
 // A compilation whose step has no ops.
-struct Decided : Compilation {
-  Decided() : Compilation(CompileOptions()) {
+struct PlannedModule : Compilation {
+  PlannedModule() : Compilation(CompileOptions()) {
     setModule(
         mlir::parseSourceString<mlir::ModuleOp>("func.func @step() { return }", context.get()));
     cluster = *cluster::findCluster("h100-node");
@@ -30,13 +30,13 @@ struct Decided : Compilation {
 } // namespace
 
 TEST_CASE("the prediction has the planner's seconds and bytes") {
-  Decided c;
-  c.decided.seconds = 0.012;
-  c.decided.boundSeconds = 0.01;
-  c.decided.gap = 0.2;
-  c.decided.arenaBytes = 1000;
-  c.decided.budget = 1200;
-  c.decided.isBinding = true;
+  PlannedModule c;
+  c.report.seconds = 0.012;
+  c.report.boundSeconds = 0.01;
+  c.report.gap = 0.2;
+  c.report.arenaBytes = 1000;
+  c.report.budget = 1200;
+  c.report.isBinding = true;
   const plan::Prediction predicted = c.described().predicted();
   CHECK(predicted.planned_seconds() == 0.012);
   CHECK(predicted.bound_seconds() == 0.01);
@@ -48,9 +48,9 @@ TEST_CASE("the prediction has the planner's seconds and bytes") {
 }
 
 TEST_CASE("a layout is compared with the next best one") {
-  Decided c;
-  c.decided.reasons = {{"fc", "graph.dot_general", "split", 1e-3, "whole", 2e-3},
-                       {"w", "parameter", "lives as [_]", 0, "", 0, 0, "the only choice"}};
+  PlannedModule c;
+  c.report.reasons = {{"fc", "graph.dot_general", "split", 1e-3, "whole", 2e-3},
+                      {"w", "parameter", "lives as [_]", 0, "", 0, 0, "the only choice"}};
   const plan::Plan plan = c.described();
   REQUIRE(plan.decisions_size() == 2);
   CHECK(plan.decisions(0).name() == "fc");
@@ -64,10 +64,10 @@ TEST_CASE("a layout is compared with the next best one") {
 }
 
 TEST_CASE("of an op that runs again and of a value that is kept the other way is an alternative") {
-  Decided c;
-  c.decided.repetitions = {
+  PlannedModule c;
+  c.report.repetitions = {
       {.name = "gelu.again", .op = -1, .seconds = 1e-3, .bytes = 64, .share = 0.5}};
-  c.decided.kept = {
+  c.report.kept = {
       {.name = "fc", .op = -1, .bytes = 64, .againSeconds = 2e-3},
       {.name = "y", .op = -1, .bytes = 64, .againSeconds = 2e-3, .mayRunAgain = false}};
   const plan::Plan plan = c.described();
@@ -94,18 +94,18 @@ TEST_CASE("the cast of a parameter is marked, and so is how the parameter is gat
     op.rule.operands.resize(operands.size()), op.rule.results.resize(1);
   };
   add("cast", {0}, 2), add("fc", {1, 2}, 3);
-  Decided c;
-  c.decided.repetitions = {{.name = "cast, again", .op = 0}, {.name = "fc, again", .op = 1}};
-  c.decided.kept = {{.name = "cast", .op = 0}, {.name = "fc", .op = 1}};
-  c.decided.mesh = *Mesh::parse("dp=2");
-  c.decided.arguments.resize(2);
-  c.decided.reasons = {{"w", "parameter", "lives whole"}};
+  PlannedModule c;
+  c.report.repetitions = {{.name = "cast, again", .op = 0}, {.name = "fc, again", .op = 1}};
+  c.report.kept = {{.name = "cast", .op = 0}, {.name = "fc", .op = 1}};
+  c.report.mesh = *Mesh::parse("dp=2");
+  c.report.arguments.resize(2);
+  c.report.reasons = {{"w", "parameter", "lives whole"}};
   auto gathering = [&] { return c.described(model).decisions(0).gathering(); };
   CHECK(gathering() == plan::NOT_GATHERED);
-  c.decided.arguments[0].storage.dims = {{0}};
-  c.decided.arguments[0].staysGathered = true;
+  c.report.arguments[0].storage.dims = {{0}};
+  c.report.arguments[0].staysGathered = true;
   CHECK(gathering() == plan::GATHERED_ONCE);
-  c.decided.arguments[0].staysGathered = false;
+  c.report.arguments[0].staysGathered = false;
   CHECK(gathering() == plan::GATHERED_AGAIN);
   const plan::Plan plan = c.described(model);
   std::vector<std::string> ofParameters;
@@ -116,7 +116,7 @@ TEST_CASE("the cast of a parameter is marked, and so is how the parameter is gat
 }
 
 TEST_CASE("products in f32 on a device that is faster in bf16 are a hint") {
-  Decided c;
+  PlannedModule c;
   plan::Plan plan;
   plan.mutable_predicted()->set_peak_type("bf16");
   suggestLowType(c, plan);
@@ -133,12 +133,12 @@ TEST_CASE("products in f32 on a device that is faster in bf16 are a hint") {
 }
 
 TEST_CASE("a mesh that was tried has an outcome") {
-  Decided c;
+  PlannedModule c;
   const Mesh mesh = *Mesh::parse("dp=2");
-  c.decided.meshesTried = {{mesh, true, 1, 64, "chosen"},
-                           {mesh, true, 2, 64, ""},
-                           {mesh, false, 3, 0, ""},
-                           {mesh, false, 0, 0, "does not fit"}};
+  c.report.meshesTried = {{mesh, true, 1, 64, "chosen"},
+                          {mesh, true, 2, 64, ""},
+                          {mesh, false, 3, 0, ""},
+                          {mesh, false, 0, 0, "does not fit"}};
   const plan::Plan plan = c.described();
   REQUIRE(plan.decisions_size() == 4);
   std::vector<std::string> outcomes;
@@ -151,10 +151,10 @@ TEST_CASE("a mesh that was tried has an outcome") {
 }
 
 TEST_CASE("answers of what-if, the pin and remarks on memory are decisions, too") {
-  Decided c;
+  PlannedModule c;
   c.variants = {{"--ranks 2", "12 % less time", 0.01, "mesh dp=2"}};
-  c.decided.pin = "zero3 splits parameters";
-  c.decided.remarks = {{.kind = "memory", .text = "12 MiB"}, {.kind = "op", .text = "fc"}};
+  c.report.pin = "zero3 splits parameters";
+  c.report.remarks = {{.kind = "memory", .text = "12 MiB"}, {.kind = "op", .text = "fc"}};
   const plan::Plan plan = c.described();
   REQUIRE(plan.decisions_size() == 3);
   CHECK(plan.decisions(0).kind() == "what-if");

@@ -28,9 +28,9 @@ struct Perceptron {
     REQUIRE(loadCluster(c));
     options = *plannerOptions(c.options, *c.cluster);
   }
-  Result<Decided> decided(const std::string &solution) {
+  Result<PlannedModule> planned(const std::string &solution) {
     TextFile solutionFile(solution);
-    return decideAsGiven(solutionFile.path(), c.module(), *c.cluster, options);
+    return planAsGiven(solutionFile.path(), c.module(), *c.cluster, options);
   }
 };
 
@@ -44,10 +44,10 @@ TEST_CASE("the best solution of the network that is written is the planner's pla
   REQUIRE(problem);
   Result<solver::Solution> best = solver::solve(*problem);
   REQUIRE(best);
-  Result<Decided> given = step.decided(solver::toJson(*best));
+  Result<PlannedModule> given = step.planned(solver::toJson(*best));
   INFO((given ? "" : given.status().message()));
   REQUIRE(given);
-  Result<Decided> planned = Variants(step.c).decide(step.c.options);
+  Result<PlannedModule> planned = Variants(step.c).search(step.c.options);
   REQUIRE(planned);
   CHECK(given->plan.mesh.str() == "dp=2");
   CHECK(given->plan.seconds == Approx(planned->plan.seconds));
@@ -55,9 +55,9 @@ TEST_CASE("the best solution of the network that is written is the planner's pla
 
 TEST_CASE("a file that holds no solution of the network is the user's mistake") {
   Perceptron step;
-  CHECK(step.decided("nothing").status().kind() == StatusKind::UserError);
-  CHECK(step.decided("[0]").status().kind() == StatusKind::UserError);
-  CHECK(decideAsGiven("no such file", step.c.module(), *step.c.cluster, step.options)
-            .status()
-            .kind() == StatusKind::UserError);
+  CHECK(step.planned("nothing").status().kind() == StatusKind::UserError);
+  CHECK(step.planned("[0]").status().kind() == StatusKind::UserError);
+  CHECK(
+      planAsGiven("no such file", step.c.module(), *step.c.cluster, step.options).status().kind() ==
+      StatusKind::UserError);
 }

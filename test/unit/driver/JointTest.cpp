@@ -2,7 +2,7 @@
 // are realised in the step, the layouts of the realised step are solved exactly, and the memory is
 // that of the program.
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/network/ReadSolution.h"
 #include "compiler/planner/remat/JointBound.h"
 #include "compiler/planner/search/Planner.h"
 #include "dialects/graph/Step.h"
@@ -73,7 +73,7 @@ public:
       if (!solution->isFound())
         return;
       problem->network.spaces[0].budget = solution->peaks[0].bytes * 3 / 4;
-      const Decisions decisions = decide(costs, *problem, solution->choices);
+      const Decisions decisions = readSolution(costs, *problem, solution->choices);
       Result<ProgramMemory> memory =
           driver::memoryOf(*module, model, decisions, shared_, Budget::unlimited());
       REQUIRE(memory);

@@ -57,7 +57,7 @@ static void checkLeast(const ModelCase &model, const Split &split) {
   CHECK(options.memory->holds(least.arenaBytes));
   Compilation again(options);
   requireOk(driver::compileTo(again, "program"));
-  CHECK(again.decided.seconds == least.decided.seconds);
+  CHECK(again.report.seconds == least.report.seconds);
   options.memory = options.memory->bytes() * 99 / 100;
   Compilation less(options);
   CHECK(driver::compileTo(less, "planned").kind() == StatusKind::Infeasible);

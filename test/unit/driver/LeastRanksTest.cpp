@@ -23,7 +23,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the fewest ranks on which a step fits") {
-  const int64_t one = Fitting(gptOptions(1)).c.decided.arenaBytes;
+  const int64_t one = Fitting(gptOptions(1)).c.report.arenaBytes;
   for (int64_t percent : {100, 30}) {
     CompileOptions options = gptOptions(1, one * percent / 100);
     AtPrimitive at(options);
@@ -32,7 +32,7 @@ TEST_CASE("the fewest ranks on which a step fits") {
     REQUIRE(least.isOk());
     CHECK((least->ranks == 1) == (percent == 100));
     options.ranks = least->ranks;
-    CHECK(Fitting(options).c.decided.seconds == Approx(least->decided.plan.seconds));
+    CHECK(Fitting(options).c.report.seconds == Approx(least->planned.plan.seconds));
     if (least->ranks > 1) {
       options.ranks = least->ranks / 2;
       CHECK(Planned(options).status.kind() == StatusKind::Infeasible);

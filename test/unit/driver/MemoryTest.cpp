@@ -20,11 +20,11 @@ constexpr double kLeastModelled = 0.97, kMostModelled = 1.01;
 
 void print(const ModelCase &model, const Split &split, const Compilation &c, double ratio) {
   std::cout << std::left << std::setw(24) << model.name << " " << split.ranks << " ranks "
-            << std::setw(10) << c.decided.mesh.str() << " accumulate " << split.accumulate
-            << ": planned " << c.decided.peakBytes << ", arena's peak " << c.peakBytes << ", arena "
+            << std::setw(10) << c.report.mesh.str() << " accumulate " << split.accumulate
+            << ": planned " << c.report.peakBytes << ", arena's peak " << c.peakBytes << ", arena "
             << c.arenaBytes << " ("
             << static_cast<double>(c.arenaBytes) / static_cast<double>(c.peakBytes) << "), network "
-            << c.decided.modelledBytes << " (" << ratio << ")\n"
+            << c.report.modelledBytes << " (" << ratio << ")\n"
             << std::flush;
 }
 
@@ -36,8 +36,8 @@ void checkOwnPeak(const Compilation &first) {
   Status status = driver::compileTo(second, "program");
   INFO("in " << first.peakBytes << " bytes: " << (status ? "" : status.message()));
   REQUIRE(status.isOk());
-  CHECK(second.decided.ops == first.decided.ops);
-  CHECK(second.decided.arguments == first.decided.arguments);
+  CHECK(second.report.ops == first.report.ops);
+  CHECK(second.report.arguments == first.report.arguments);
   CHECK(second.arenaBytes == first.arenaBytes);
 }
 
@@ -52,13 +52,13 @@ void checkMemory(const std::string &path, const ModelCase &model, const Split &s
   INFO((status ? "" : status.message()));
   REQUIRE(status.isOk());
   const double ratio =
-      static_cast<double>(c.decided.modelledBytes) / static_cast<double>(c.peakBytes);
+      static_cast<double>(c.report.modelledBytes) / static_cast<double>(c.peakBytes);
   if (std::getenv("CLEAVE_SHOW"))
     print(model, split, c, ratio);
-  CHECK(static_cast<uint64_t>(c.decided.peakBytes) == c.peakBytes);
+  CHECK(static_cast<uint64_t>(c.report.peakBytes) == c.peakBytes);
   CHECK(c.arenaBytes == c.peakBytes); // nothing is lost to placement
   if (split.ranks == 1)
-    CHECK(c.decided.modelledBytes == c.decided.peakBytes);
+    CHECK(c.report.modelledBytes == c.report.peakBytes);
   CHECK(ratio >= kLeastModelled);
   CHECK(ratio <= kMostModelled);
   if (ownPeak == OwnPeak::Check)

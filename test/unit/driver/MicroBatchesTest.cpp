@@ -23,8 +23,8 @@ TEST_CASE("a number of micro-batches cuts the batch") {
   options.symbols["batch"] = 16;
   options.accumulate = 4;
   const Fitting typed(options);
-  CHECK(cut.c.decided.seconds == typed.c.decided.seconds);
-  CHECK(cut.c.decided.ops == typed.c.decided.ops);
+  CHECK(cut.c.report.seconds == typed.c.report.seconds);
+  CHECK(cut.c.report.ops == typed.c.report.ops);
 }
 
 TEST_CASE(
@@ -37,7 +37,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the chosen number of micro-batches is the fastest that fits") {
-  const int64_t all = Fitting(gptOptions(1)).c.decided.arenaBytes;
+  const int64_t all = Fitting(gptOptions(1)).c.report.arenaBytes;
   for (int64_t percent : {60, 25}) { // repetitions suffice for the first one
     CompileOptions options = gptOptions(1, all * percent / 100);
     options.microBatch = "auto";
@@ -49,7 +49,7 @@ TEST_CASE("the chosen number of micro-batches is the fastest that fits") {
     for (const char *count : {"1", "4"}) {
       options.microBatch = count;
       if (Planned other(options); other.status)
-        CHECK(chosen.c.decided.seconds <= other.c.decided.seconds * (1 + 1e-9));
+        CHECK(chosen.c.report.seconds <= other.c.report.seconds * (1 + 1e-9));
     }
   }
 }

@@ -4,7 +4,7 @@
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/search/PlannedStep.h"
 #include "passes/driver/Compile.h"
-#include "passes/driver/DecideStep.h"
+#include "passes/driver/PlanModule.h"
 #include "test/unit/driver/Models.h"
 
 #include <catch2/catch.hpp>
@@ -42,7 +42,7 @@ TEST_CASE("copies have the repetitions of their fates, and plans the memory of t
       again->step->memory(again->plan, cluster, planner::Budget::unlimited());
   REQUIRE(memory);
   CHECK(memory->peak == again->plan.peakBytes);
-  const Decided decided = decidedBy(std::move(*again));
-  CHECK(decided.fates == full);
-  CHECK(readModel(*decided.module)->ops.size() == decided.model.ops.size());
+  const PlannedModule planned = plannedModule(std::move(*again));
+  CHECK(planned.fates == full);
+  CHECK(readModel(*planned.module)->ops.size() == planned.model.ops.size());
 }

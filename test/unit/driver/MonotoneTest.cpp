@@ -72,12 +72,12 @@ std::optional<Found> planWith(driver::CompileOptions options) {
     std::cout << options.model.substr(options.model.rfind('/') + 1) << ", " << options.ranks
               << " ranks, mesh " << (options.mesh ? options.mesh->str() : "free") << ", "
               << memoryText(options) << ", " << options.pin << ": "
-              << (status ? std::to_string(1e6 * c.decided.seconds) : "none") << " us, "
-              << c.decided.arenaBytes << " bytes\n"
+              << (status ? std::to_string(1e6 * c.report.seconds) : "none") << " us, "
+              << c.report.arenaBytes << " bytes\n"
               << std::flush;
   if (!status)
     return std::nullopt;
-  return Found{c.decided.seconds, static_cast<uint64_t>(c.decided.arenaBytes)};
+  return Found{c.report.seconds, static_cast<uint64_t>(c.report.arenaBytes)};
 }
 
 // The seconds of a plan without a limit of memory, on a mesh.

@@ -16,7 +16,7 @@ static double secondsOn(const std::string &path, const ModelCase &model, const s
   Status status = driver::compileTo(c, "planned");
   INFO((status ? "" : status.message()));
   REQUIRE(status.isOk());
-  return c.decided.seconds;
+  return c.report.seconds;
 }
 
 TEST_CASE("tensor parallelism across nodes is slower than inside them") {
@@ -42,7 +42,7 @@ static std::vector<std::string> axesOf(const ModelCase &model) {
   INFO((status ? "" : status.message()));
   REQUIRE(status.isOk());
   std::vector<std::string> axes;
-  for (const planner::PlanRemark &remark : c.decided.remarks)
+  for (const planner::PlanRemark &remark : c.report.remarks)
     if (remark.kind == "axis")
       axes.push_back(remark.text);
   return axes;

@@ -37,17 +37,17 @@ TEST_CASE("less memory takes more time, from everything kept to the smallest pla
     std::cout << paretoCsv(*points);
   REQUIRE(points->size() >= 4);
   const Fitting whole(options);
-  CHECK(points->back().seconds == Approx(whole.c.decided.seconds));
+  CHECK(points->back().seconds == Approx(whole.c.report.seconds));
   CHECK(points->back().repetitions == 0);
   const Fitting least(changed(options, "--pin full-recompute"));
-  CHECK(points->front().bytes <= least.c.decided.arenaBytes);
+  CHECK(points->front().bytes <= least.c.report.arenaBytes);
   for (size_t i = 0; i + 1 < points->size(); ++i) {
     CHECK((*points)[i].bytes < (*points)[i + 1].bytes);
     CHECK((*points)[i].seconds > (*points)[i + 1].seconds);
   }
   // A point is what its budget gives.
   options.memory = (*points)[1].budget;
-  CHECK(Fitting(options).c.decided.seconds == Approx((*points)[1].seconds));
+  CHECK(Fitting(options).c.report.seconds == Approx((*points)[1].seconds));
 }
 
 TEST_CASE("a frontier is written as lines and as a picture with a circle per point") {

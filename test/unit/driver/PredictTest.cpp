@@ -4,7 +4,7 @@
 #include "compiler/artifact/ExportPlan.h"
 #include "compiler/cluster/Cluster.h"
 #include "compiler/cost/Roofline.h"
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "dialects/program/Program.h"
 #include "passes/driver/Compile.h"
 #include "test/unit/driver/Models.h"
@@ -29,7 +29,8 @@ double secondsOfProgram(driver::Compilation &c) {
   return driver::secondsOfStep(*plan)->step;
 }
 
-void print(const ModelCase &model, const Split &split, const planner::Plan &plan, double program) {
+void print(const ModelCase &model, const Split &split, const planner::PlanReport &plan,
+           double program) {
   std::printf("%-22s %2d ranks %-10s x%d %-8s planned %10.4f ms, program %10.4f ms, %+6.2f %%\n",
               model.name.c_str(), static_cast<int>(split.ranks), plan.mesh.str().c_str(),
               static_cast<int>(split.accumulate), split.pin.c_str(), plan.seconds * 1e3,
@@ -49,8 +50,8 @@ void checkSeconds(const std::string &path, const ModelCase &model, const Split &
   REQUIRE(status.isOk());
   const double program = secondsOfProgram(c);
   if (std::getenv("CLEAVE_SHOW"))
-    print(model, split, c.decided, program);
-  CHECK(program == Approx(c.decided.seconds).epsilon(kWithin));
+    print(model, split, c.report, program);
+  CHECK(program == Approx(c.report.seconds).epsilon(kWithin));
 }
 
 void checkModel(const ModelCase &model, const std::vector<Split> &splits) {

@@ -40,8 +40,8 @@ Point compile(const driver::CompileOptions &options) {
   INFO(options.model << " on " << options.ranks << " ranks in " << memoryText(options) << ": "
                      << (status ? "" : status.message()));
   REQUIRE(status.isOk());
-  return {c.decided.seconds, c.peakBytes, c.arenaBytes, c.decided.peakBytes,
-          c.decided.repetitions.size()};
+  return {c.report.seconds, c.peakBytes, c.arenaBytes, c.report.peakBytes,
+          c.report.repetitions.size()};
 }
 
 void print(const ModelCase &model, const driver::CompileOptions &options, const Point &point) {
@@ -120,7 +120,7 @@ TEST_CASE("sharding first and recomputation after is no faster than both togethe
         continue;
       }
       CHECK(options.memory->holds(first.arenaBytes));
-      CHECK(together.decided.seconds <= first.decided.seconds * (1 + 1e-9));
+      CHECK(together.report.seconds <= first.report.seconds * (1 + 1e-9));
       ++compared;
     }
   }
@@ -135,7 +135,7 @@ TEST_CASE("axes of plans with repetitions are named by what they split") {
     options.pin = pin;
     Compilation c(options);
     REQUIRE(driver::compileTo(c, "planned").isOk());
-    const planner::Plan &plan = c.decided;
+    const planner::PlanReport &plan = c.report;
     CHECK(!plan.repetitions.empty());
     CHECK(plan.isBinding);
     // Decisions that the repetitions were added to are compared with the choices that they had.

@@ -52,12 +52,12 @@ Storage storageIn(driver::CompileOptions options, std::optional<planner::Budget>
   auto model = planner::readStep(graph::stepOf(c.module()));
   REQUIRE(mlir::succeeded(model));
   std::map<int, std::set<planner::Part>> gathered; // per value
-  for (const planner::LayoutChange &change : planner::layoutChanges(*model, c.decided))
+  for (const planner::LayoutChange &change : planner::layoutChanges(*model, c.report))
     gathered[change.value].insert(change.part);
-  Storage storage{{}, {}, c.decided.seconds, static_cast<uint64_t>(c.decided.arenaBytes)};
+  Storage storage{{}, {}, c.report.seconds, static_cast<uint64_t>(c.report.arenaBytes)};
   for (size_t i = 0; i < model->arguments.size(); ++i) {
     const planner::Argument &argument = model->arguments[i];
-    const planner::ArgumentDecision &decision = c.decided.arguments[i];
+    const planner::ArgumentDecision &decision = c.report.arguments[i];
     const std::set<planner::Part> &parts = gathered[argument.value];
     if (argument.role != Role::Parameter || decision.storage == decision.compute ||
         !parts.count(planner::Part::Forward))
@@ -109,5 +109,5 @@ TEST_CASE("parameters stay gathered where memory is ample, and are gathered agai
   kept.options.memory = budget;
   const Status status = driver::compileTo(kept, "planned");
   INFO((status ? "" : status.message()));
-  CHECK((status ? kept.decided.seconds >= tight.seconds : status.kind() == StatusKind::Infeasible));
+  CHECK((status ? kept.report.seconds >= tight.seconds : status.kind() == StatusKind::Infeasible));
 }

@@ -22,12 +22,12 @@ TEST_CASE("less time is said as a share of the time") {
 TEST_CASE("a plan that is known is not searched again, unless more than memory differs") {
   CompileOptions options = gptOptions(1);
   AtPrimitive at(options);
-  planner::Plan known;
+  planner::PlanReport known;
   known.seconds = 123;
   known.arenaBytes = 1000;
   REQUIRE(at.variants.remember(options, known).isOk());
   options.memory = 1000;
-  Result<planner::Plan> plan = at.variants.plan(options);
+  Result<planner::PlanReport> plan = at.variants.plan(options);
   REQUIRE(plan.isOk());
   CHECK(plan->seconds == 123);
   options.memory.reset();

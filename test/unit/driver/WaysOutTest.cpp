@@ -45,8 +45,8 @@ TEST_CASE(
     INFO(line);
     REQUIRE(end != std::string::npos);
     Fitting out(changed(options, line.substr(2, end - 2)));
-    CHECK(out.c.decided.seconds <= secondsIn(line.substr(end)) * 1.005); // three digits
-    CHECK(out.c.decided.budget.holds(out.c.decided.arenaBytes));
+    CHECK(out.c.report.seconds <= secondsIn(line.substr(end)) * 1.005); // three digits
+    CHECK(out.c.report.budget.holds(out.c.report.arenaBytes));
     ++count;
   }
   CHECK(count >= 2);
@@ -55,7 +55,7 @@ TEST_CASE(
 TEST_CASE("a refusal names more micro-batches, more memory and more ranks, in this order") {
   // Half of what one rank needs if it computes all again, and so enough for several.
   const Fitting least(changed(gptOptions(1), "--pin full-recompute"));
-  const CompileOptions options = gptOptions(1, least.c.decided.arenaBytes * 6 / 10);
+  const CompileOptions options = gptOptions(1, least.c.report.arenaBytes * 6 / 10);
   Planned refused(options);
   REQUIRE(refused.status.kind() == StatusKind::Infeasible);
   const std::string &message = refused.status.message();

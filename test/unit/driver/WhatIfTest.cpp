@@ -17,9 +17,9 @@ using Catch::Matchers::Contains;
 TEST_CASE("answers to what-if are the plans under these options") {
   CompileOptions options = gptOptions(4);
   AtPrimitive at(options);
-  Result<Decided> decided = at.variants.decide(options);
-  REQUIRE(decided.isOk());
-  Result<std::vector<Variant>> answers = whatIf(at.variants, options, decided->plan);
+  Result<PlannedModule> planned = at.variants.search(options);
+  REQUIRE(planned.isOk());
+  Result<std::vector<Variant>> answers = whatIf(at.variants, options, planned->plan);
   REQUIRE(answers.isOk());
   std::set<std::string> kinds;
   for (const Variant &answer : *answers) {
@@ -30,7 +30,7 @@ TEST_CASE("answers to what-if are the plans under these options") {
     Planned other(changed(options, answer.change));
     CHECK(other.status.isOk() == (answer.seconds > 0));
     if (other.status)
-      CHECK(other.c.decided.seconds == Approx(answer.seconds));
+      CHECK(other.c.report.seconds == Approx(answer.seconds));
   }
   CHECK(kinds == std::set<std::string>{"--memory", "--ranks", "--micro-batch", "--pin", "--mesh"});
 }

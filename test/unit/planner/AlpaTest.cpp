@@ -122,7 +122,7 @@ cluster::Cluster alpaCluster(int64_t inner, double gatherLatency = 1.1) {
 }
 
 // The seconds of a plan without those of its products.
-double communication(const Plan &plan, const StepModel &model) {
+double communication(const PlanReport &plan, const StepModel &model) {
   double seconds = plan.seconds;
   for (size_t op = 0; op < model.ops.size(); ++op)
     if (model.ops[op].work.isProduct)
@@ -166,7 +166,8 @@ TEST_CASE("the optimal objectives of Alpa's perceptrons are reached") {
     const bool isForced = name.find("force") != std::string::npos;
     const Perceptron perceptron(found->layers, found->batch, found->width, found->hasBias);
     const StepModel model = perceptron.model();
-    const Plan plan = planOn(model, alpaCluster(1), "a=4", isForced ? *Pins::parse("dp") : Pins());
+    const PlanReport plan =
+        planOn(model, alpaCluster(1), "a=4", isForced ? *Pins::parse("dp") : Pins());
     // The gradients of all parameters are reduced in one call, not in one each.
     const bool isData = found->kind == "data_parallel";
     const double joined = isData ? 1.01 * (perceptron.parameters() - 1) : 0;
@@ -190,8 +191,8 @@ TEST_CASE("on two axes the objectives of Alpa's perceptrons are reached or beate
     const int64_t outer = ranksOf(fact, 0), inner = ranksOf(fact, 1);
     const Perceptron perceptron(found->layers, found->batch, found->width, found->hasBias);
     const StepModel model = perceptron.model();
-    const Plan plan = planOn(model, alpaCluster(inner),
-                             "a=" + std::to_string(outer) + ",b=" + std::to_string(inner));
+    const PlanReport plan = planOn(model, alpaCluster(inner),
+                                   "a=" + std::to_string(outer) + ",b=" + std::to_string(inner));
     const double seconds = communication(plan, model);
     // Alpa divides 1024 samples by 3 without padding.
     const int64_t largest = (found->batch + outer - 1) / outer * outer;
@@ -272,7 +273,7 @@ private:
 // The plan in which the result of every exponential has this layout; nothing is gathered.
 double withResult(const StepModel &model, const std::string &mesh, const std::string &layout) {
   const Pins pins = *Pins::fromJson(R"({"pins": [{"op": "exp.*", "layout": )" + layout + "}]}");
-  const Plan plan = planOn(model, alpaCluster(1, kForbiddenGather), mesh, pins);
+  const PlanReport plan = planOn(model, alpaCluster(1, kForbiddenGather), mesh, pins);
   CHECK(plan.gap == Approx(0).margin(1e-9));
   return communication(plan, model);
 }

@@ -93,7 +93,7 @@ private:
 
   void checkPlan(Counts &counts) {
     options_.choices = kFour;
-    Result<Plan> plan = planStep(model_, cluster_, options_);
+    Result<PlanReport> plan = planStep(model_, cluster_, options_);
     if (!plan) { // the least demanding choices may remain unlisted
       CHECK_THAT(plan.status().message(), Catch::StartsWith("no plan was found that fits"));
       return;

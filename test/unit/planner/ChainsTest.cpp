@@ -327,7 +327,7 @@ Found planChain(const Chain &chain) {
   const cluster::Cluster machine = plainMachine();
   PlannerOptions options;
   options.mesh = Mesh{{{"dp", 1}}};
-  Result<Plan> plan = planStep(step.model(), machine, options);
+  Result<PlanReport> plan = planStep(step.model(), machine, options);
   REQUIRE(plan.isOk());
   Costs costs(step.model(), machine, plan->mesh);
   const ForcedFates free(step.model().ops.size());

@@ -19,7 +19,7 @@ static int64_t splitOver(const FactorAxes &factors, const Mesh &mesh) {
 TEST_CASE("where communication takes no time, every product is split over all ranks") {
   StepModel model = trainingModel(64, 32, 128);
   for (const char *mesh : {"a=4", "a=2,b=4"}) {
-    Plan plan = planOn(model, plainCluster(1e9, 0, kFast), mesh);
+    PlanReport plan = planOn(model, plainCluster(1e9, 0, kFast), mesh);
     for (size_t op = 0; op < model.ops.size(); ++op)
       if (model.ops[op].work.isProduct)
         CHECK(splitOver(plan.ops[op].factors, plan.mesh) == plan.mesh.ranks());
@@ -30,7 +30,7 @@ TEST_CASE(
     "where computing takes no time, nothing is communicated and every product is replicated") {
   StepModel model = trainingModel(64, 32, 128);
   for (const char *mesh : {"a=4", "a=2,b=4"}) {
-    Plan plan = planOn(model, plainCluster(kFast, 1, 1), mesh);
+    PlanReport plan = planOn(model, plainCluster(kFast, 1, 1), mesh);
     CHECK(plan.seconds == Approx(0).margin(1e-9));
     for (size_t op = 0; op < model.ops.size(); ++op)
       if (model.ops[op].work.isProduct)

@@ -40,13 +40,13 @@ cluster::Cluster plainCluster(double flops, double latency, double bandwidth) {
   return cluster;
 }
 
-planner::Plan planOn(const planner::StepModel &model, const cluster::Cluster &cluster,
-                     const std::string &mesh, const planner::Pins &pins) {
+planner::PlanReport planOn(const planner::StepModel &model, const cluster::Cluster &cluster,
+                           const std::string &mesh, const planner::Pins &pins) {
   planner::PlannerOptions options;
   options.mesh = *Mesh::parse(mesh);
   options.ranks = options.mesh->ranks();
   options.pins = pins;
-  Result<planner::Plan> plan = planStep(model, cluster, options);
+  Result<planner::PlanReport> plan = planStep(model, cluster, options);
   INFO(plan.status().message());
   REQUIRE(plan.isOk());
   return *plan;

@@ -21,7 +21,7 @@ planner::StepModel modelOf(const std::string &text);
 cluster::Cluster plainCluster(double flops, double latency, double bandwidth);
 
 // The plan on a mesh; the test fails if there is none.
-planner::Plan planOn(const planner::StepModel &model, const cluster::Cluster &cluster,
-                     const std::string &mesh, const planner::Pins &pins = {});
+planner::PlanReport planOn(const planner::StepModel &model, const cluster::Cluster &cluster,
+                           const std::string &mesh, const planner::Pins &pins = {});
 
 } // namespace cleave::test

@@ -118,11 +118,12 @@ const cluster::Cluster &h100Node() {
   return all;
 }
 
-planner::Plan plannedBy(const planner::StepModel &model, const std::string &pins, int64_t ranks) {
+planner::PlanReport plannedBy(const planner::StepModel &model, const std::string &pins,
+                              int64_t ranks) {
   planner::PlannerOptions options;
   options.ranks = ranks;
   options.pins = *planner::Pins::parse(pins);
-  Result<planner::Plan> plan = planner::planStep(model, h100Node(), options);
+  Result<planner::PlanReport> plan = planner::planStep(model, h100Node(), options);
   INFO(plan.status().message());
   REQUIRE(plan.isOk());
   return *plan;

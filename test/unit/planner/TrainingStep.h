@@ -18,6 +18,7 @@ planner::StepModel trainingModel(int64_t batch, int64_t in, int64_t hidden,
 const cluster::Cluster &h100Node();
 
 // The plan of a step on so many of its devices under pins; the test fails if there is none.
-planner::Plan plannedBy(const planner::StepModel &model, const std::string &pins, int64_t ranks);
+planner::PlanReport plannedBy(const planner::StepModel &model, const std::string &pins,
+                              int64_t ranks);
 
 } // namespace cleave::test

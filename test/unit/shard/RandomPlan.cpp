@@ -13,9 +13,9 @@ template <typename T> static const T &pick(const std::vector<T> &list, std::mt19
   return list[random() % list.size()];
 }
 
-Plan randomPlan(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh,
-                std::mt19937 &random) {
-  Plan plan;
+PlanReport randomPlan(const StepModel &model, const cluster::Cluster &cluster, const Mesh &mesh,
+                      std::mt19937 &random) {
+  PlanReport plan;
   plan.mesh = mesh;
   Costs costs(model, cluster, mesh);
   std::vector<Sharding> layouts(model.values.size());

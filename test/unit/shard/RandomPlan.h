@@ -3,13 +3,13 @@
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 
 #include <random>
 
 namespace cleave::test {
 
-planner::Plan randomPlan(const planner::StepModel &model, const cluster::Cluster &cluster,
-                         const Mesh &mesh, std::mt19937 &random);
+planner::PlanReport randomPlan(const planner::StepModel &model, const cluster::Cluster &cluster,
+                               const Mesh &mesh, std::mt19937 &random);
 
 } // namespace cleave::test

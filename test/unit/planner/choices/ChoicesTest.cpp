@@ -1,6 +1,6 @@
 // Choices of ops and arguments against enumeration of all assignments of axes.
 #include "compiler/planner/choices/Choices.h"
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "test/unit/planner/RandomStep.h"
 #include "test/unit/planner/TrainingStep.h"
 

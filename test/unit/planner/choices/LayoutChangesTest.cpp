@@ -54,7 +54,7 @@ TEST_CASE("readers share changes and begin from the copy") {
 TEST_CASE("every operand is read in the layout that its op wants") {
   const StepModel model = trainingModel(512, 1024, 4096);
   for (const char *pins : {"dp", "zero3", "megatron", ""}) {
-    const Plan plan = plannedBy(model, pins, 4);
+    const PlanReport plan = plannedBy(model, pins, 4);
     const std::vector<LayoutChange> changes = layoutChanges(model, plan);
     INFO(pins);
     for (const LayoutChange &change : changes)

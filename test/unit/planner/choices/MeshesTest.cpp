@@ -29,7 +29,7 @@ static std::optional<double> secondsOn(const StepModel &model, const char *mesh,
   options.ranks = options.mesh->ranks();
   options.budget = budget;
   options.choices.rounds = rounds;
-  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  Result<PlanReport> plan = planStep(model, *cluster::findCluster("h100-node"), options);
   if (!plan)
     return std::nullopt;
   CHECK(plan->mesh.str() == mesh);

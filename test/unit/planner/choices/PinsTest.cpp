@@ -15,7 +15,7 @@ namespace {
 
 struct Planned {
   StepModel model;
-  Plan plan;
+  PlanReport plan;
 
   Planned(const std::string &pin, const std::optional<Mesh> &mesh = {})
       : model(trainingModel(64, 256, 1024)) {
@@ -23,7 +23,7 @@ struct Planned {
     options.ranks = 4;
     options.mesh = mesh;
     options.pins = *Pins::parse(pin);
-    Result<Plan> result = planStep(model, h100Node(), options);
+    Result<PlanReport> result = planStep(model, h100Node(), options);
     INFO((result.isOk() ? "" : result.status().message()));
     REQUIRE(result.isOk());
     plan = *result;
@@ -47,19 +47,19 @@ TEST_CASE(
   auto planned = [&](const Budget &budget) {
     PlannerOptions options{.ranks = 4, .mesh = *Mesh::parse("dp=4"), .budget = budget};
     options.pins = *Pins::parse("zero3");
-    Result<Plan> plan = planStep(model, h100Node(), options);
+    Result<PlanReport> plan = planStep(model, h100Node(), options);
     INFO(plan.status().message());
     REQUIRE(plan.isOk());
     return *plan;
   };
-  auto sumsInFull = [&](const Plan &plan) {
+  auto sumsInFull = [&](const PlanReport &plan) {
     int count = 0;
     for (size_t i = 0; i < model.ops.size(); ++i)
       count += model.ops[i].isAccumulate && !plan.ops[i].partial.empty();
     return count;
   };
-  const Plan large = planned(int64_t(1) << 40);
-  const Plan small = planned(large.peakBytes - 1);
+  const PlanReport large = planned(int64_t(1) << 40);
+  const PlanReport small = planned(large.peakBytes - 1);
   CHECK(sumsInFull(large) == 2);
   CHECK(sumsInFull(small) < 2);
   CHECK(small.seconds > large.seconds);
@@ -73,24 +73,24 @@ TEST_CASE(
   auto planned = [&](const std::string &rule, const Budget &budget) {
     PlannerOptions options{.ranks = 4, .mesh = *Mesh::parse("dp=4"), .budget = budget};
     options.pins = *Pins::fromJson(R"({"pins": [)" + stored + rule + "]}");
-    Result<Plan> plan = planStep(model, h100Node(), options);
+    Result<PlanReport> plan = planStep(model, h100Node(), options);
     INFO(plan.status().message());
     REQUIRE(plan.isOk());
     return *plan;
   };
   constexpr int64_t kEnough = int64_t(1) << 40;
-  const Plan keep = planned(R"(, {"name": "*.weight", "gathered": "keep"})", kEnough);
-  const Plan again = planned(R"(, {"name": "*.weight", "gathered": "again"})", kEnough);
+  const PlanReport keep = planned(R"(, {"name": "*.weight", "gathered": "keep"})", kEnough);
+  const PlanReport again = planned(R"(, {"name": "*.weight", "gathered": "again"})", kEnough);
   CHECK(keep.arguments[kDown].staysGathered); // both passes read it
   CHECK_FALSE(again.arguments[kDown].staysGathered);
   CHECK_FALSE(keep.arguments[kUp].staysGathered);
   CHECK(keep.seconds < again.seconds);
   CHECK(keep.peakBytes > again.peakBytes);
   CHECK(planned("", kEnough).seconds == keep.seconds);
-  const Plan tight = planned("", again.peakBytes);
+  const PlanReport tight = planned("", again.peakBytes);
   CHECK(tight.peakBytes <= again.peakBytes);
   CHECK(tight.seconds > keep.seconds);
-  auto gathers = [](const Plan &plan) {
+  auto gathers = [](const PlanReport &plan) {
     return std::count_if(plan.remarks.begin(), plan.remarks.end(), [](const PlanRemark &remark) {
       return remark.kind == "collective" && remark.argument == static_cast<int>(kDown);
     });
@@ -225,7 +225,7 @@ TEST_CASE("pins by name bind") {
   options.mesh = Mesh{{{"dp", 4}}};
   options.pins = *Pins::fromJson(
       R"({"pins": [{"name": "*.weight", "layout": [["dp"], []], "use": [[], []]}]})");
-  Result<Plan> plan = planStep(model, h100Node(), options);
+  Result<PlanReport> plan = planStep(model, h100Node(), options);
   REQUIRE(plan.isOk());
   for (size_t weight : {kUp, kDown}) {
     CHECK(plan->arguments[weight].storage.str(plan->mesh) == "[dp, _]");
@@ -241,7 +241,7 @@ TEST_CASE("pins bind arguments that otherwise follow their only reader") {
     options.mesh = Mesh{{{"dp", 4}, {"tp", 1}}};
     options.pins = *Pins::fromJson(R"({"pins": [{"name": ")" + model.arguments[kUpM].name +
                                    R"(", "layout": )" + layout + "}]}");
-    Result<Plan> plan = planStep(model, h100Node(), options);
+    Result<PlanReport> plan = planStep(model, h100Node(), options);
     INFO(layout << (plan.isOk() ? "" : plan.status().message()));
     REQUIRE(plan.isOk());
     const Sharding &found = plan->arguments[kUpM].storage;
@@ -257,7 +257,7 @@ TEST_CASE("pins of ops may name axes of one rank") {
   options.mesh = Mesh{{{"dp", 4}, {"tp", 1}}};
   options.pins = *Pins::fromJson(R"({"pins": [{"op": ")" + model.ops[kHidden].name +
                                  R"(", "layout": [["dp"], ["tp"]]}]})");
-  Result<Plan> plan = planStep(model, h100Node(), options);
+  Result<PlanReport> plan = planStep(model, h100Node(), options);
   INFO((plan.isOk() ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   CHECK(plan->ops[kHidden].results[0].str(plan->mesh) == "[dp, _]");
@@ -269,7 +269,7 @@ TEST_CASE("a mesh on which a rule cannot be kept leaves the others") {
   options.ranks = 4;
   options.pins = *Pins::fromJson(R"({"pins": [{"op": ")" + model.ops[kHidden].name +
                                  R"(", "layout": [["dp"], []]}]})");
-  Result<Plan> plan = planStep(model, h100Node(), options);
+  Result<PlanReport> plan = planStep(model, h100Node(), options);
   INFO((plan.isOk() ? "" : plan.status().message()));
   REQUIRE(plan.isOk());
   CHECK(plan->mesh.str() == "dp=2,tp=2"); // the rule names an axis: names are kept

@@ -1,6 +1,6 @@
 // Networks that keep the decisions of a plan.
 #include "compiler/planner/network/Around.h"
-#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/network/ReadSolution.h"
 #include "test/unit/planner/TrainingStep.h"
 
 #include <catch2/catch.hpp>
@@ -18,7 +18,7 @@ TEST_CASE("around a plan each op and argument keeps its choice, and no other is 
   for (const solver::Node &node : problem.network.nodes)
     choices.push_back(static_cast<int>(node.choices.size()) > 1);
   const PlanProblem free = problem;
-  keepAround(problem, model, model, decide(costs, problem, choices));
+  keepAround(problem, model, model, readSolution(costs, problem, choices));
   int kept = 0;
   auto check = [&](int node, size_t choice) {
     const solver::Node &now = problem.network.nodes[node], &before = free.network.nodes[node];
@@ -42,7 +42,8 @@ TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
   Costs costs(model, h100Node(), mesh);
   PlanProblem problem = *buildProblem(costs, {}, Budget::unlimited());
   const PlanProblem free = problem;
-  const Decisions plan = decide(costs, problem, std::vector<int>(problem.network.nodes.size(), 0));
+  const Decisions plan =
+      readSolution(costs, problem, std::vector<int>(problem.network.nodes.size(), 0));
   StepModel before = model;
   before.ops[3].name = "another op";
   model.ops[5].isAgain = true;

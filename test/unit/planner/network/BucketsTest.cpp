@@ -38,7 +38,7 @@ TEST_CASE("parts of a stage reduce by calls of their own") {
 
 TEST_CASE("a bucket saves what its members take one by one but not together") {
   StepModel model = trainingModel(512, 64, 64);
-  Plan plan = plannedBy(model, "dp", 4);
+  PlanReport plan = plannedBy(model, "dp", 4);
   Costs costs(model, h100Node(), plan.mesh);
   const double joined = secondsOf(costs, plan);
   CHECK(plan.seconds == Approx(joined));
@@ -66,7 +66,7 @@ TEST_CASE("the members of a bucket fit it, share their axes, and are made before
   for (int64_t width : {64, 256, 1024}) {
     const StepModel model = trainingModel(512, width, 2 * width);
     for (const char *pins : {"dp", "zero1", "megatron"}) {
-      Plan plan = plannedBy(model, pins, 4);
+      PlanReport plan = plannedBy(model, pins, 4);
       Costs costs(model, h100Node(), plan.mesh);
       assignBuckets(costs, plan);
       std::map<int, double> bytes;

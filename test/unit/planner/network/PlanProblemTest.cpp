@@ -90,12 +90,12 @@ static std::pair<size_t, size_t> kindsOf(int layers, int pinned = -1) {
     pins = *Pins::fromJson(R"({"pins": [{"op": ")" + model->ops[pinned].name +
                            R"(", "layout": [["dp"], []]}]})");
   PlanProblem problem = *buildProblem(costs, pins, int64_t(1) << 40);
-  CHECK(problem.kinds.size() == static_cast<size_t>(2 * layers));
+  CHECK(problem.priced.size() == static_cast<size_t>(2 * layers));
   std::set<const void *> tables;
   for (const solver::Edge &edge : problem.network.edges)
     tables.insert(edge.cost.identity());
   CHECK(problem.network.nodes[2].choices.identity() == problem.network.nodes[4].choices.identity());
-  return {problem.kindCount, tables.size()};
+  return {problem.pricedCount, tables.size()};
 }
 
 TEST_CASE("ops and edges of layers that are alike are priced once") {

@@ -15,7 +15,7 @@ using namespace cleave::test;
 TEST_CASE("the seconds of a plan are those of its decisions") {
   const StepModel model = trainingModel(64, 256, 1024);
   for (const char *pins : {"", "dp", "zero3", "megatron"}) {
-    const Plan plan = plannedBy(model, pins, 4);
+    const PlanReport plan = plannedBy(model, pins, 4);
     Costs costs(model, h100Node(), plan.mesh);
     CHECK(secondsOf(costs, plan) == Approx(plan.seconds).epsilon(1e-9));
   }
@@ -23,7 +23,7 @@ TEST_CASE("the seconds of a plan are those of its decisions") {
 
 TEST_CASE("every layout change takes its seconds as often as it is made") {
   const StepModel model = trainingModel(64, 256, 1024, 4);
-  Plan plan = plannedBy(model, "zero3", 4);
+  PlanReport plan = plannedBy(model, "zero3", 4);
   Costs costs(model, h100Node(), plan.mesh);
   for (OpDecision &op : plan.ops)
     op.buckets.clear();

@@ -15,7 +15,7 @@ using namespace cleave::test;
 
 TEST_CASE("an argument is in device memory throughout, or elsewhere with copies for its uses") {
   const StepModel model = modelOf(deepStep(3, 64, 64));
-  const Plan plan = plannedBy(model, "", 1);
+  const PlanReport plan = plannedBy(model, "", 1);
   const Costs costs(model, h100Node(), plan.mesh);
   const ForcedFates forced(model.ops.size());
   const OtherSpaces bytes{.host = 1 << 30, .file = 1 << 30};

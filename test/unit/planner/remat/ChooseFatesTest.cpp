@@ -27,7 +27,7 @@ size_t againIn(const Fates &fates) {
 
 TEST_CASE("a smaller budget computes more again, takes longer, and is kept") {
   const StepModel model = nineLayers();
-  const Plan plan = plannedBy(model, "", 1);
+  const PlanReport plan = plannedBy(model, "", 1);
   Costs costs(model, h100Node(), plan.mesh);
   const ForcedFates free(model.ops.size());
   double seconds = 0;
@@ -46,7 +46,7 @@ TEST_CASE("a smaller budget computes more again, takes longer, and is kept") {
 
 TEST_CASE("rules on fates bind") {
   const StepModel model = nineLayers();
-  const Plan plan = plannedBy(model, "", 1);
+  const PlanReport plan = plannedBy(model, "", 1);
   Costs costs(model, h100Node(), plan.mesh);
   Pins pins = *Pins::fromJson(R"({"pins": [{"op": "*exp*", "recompute": "keep"}]})");
   Result<ForcedFates> forced = forcedFates(model, pins);
@@ -61,7 +61,7 @@ TEST_CASE("rules on fates bind") {
 
 TEST_CASE("where nothing fits, the fates with the least peak are not fitting") {
   const StepModel model = nineLayers();
-  const Plan plan = plannedBy(model, "", 1);
+  const PlanReport plan = plannedBy(model, "", 1);
   Costs costs(model, h100Node(), plan.mesh);
   const Result<ChosenFates> chosen =
       chooseFates(costs, plan, ForcedFates(model.ops.size()), 1, defaultLimits());
@@ -73,9 +73,9 @@ TEST_CASE("where nothing fits, the fates with the least peak are not fitting") {
 
 TEST_CASE("a repetition takes its kernels, and the layout changes of its operands and results") {
   const StepModel model = nineLayers();
-  const Plan one = plannedBy(model, "", 1), four = plannedBy(model, "zero3", 4);
+  const PlanReport one = plannedBy(model, "", 1), four = plannedBy(model, "zero3", 4);
   int changed = 0;
-  for (const Plan *plan : {&one, &four}) {
+  for (const PlanReport *plan : {&one, &four}) {
     Costs costs(model, h100Node(), plan->mesh);
     for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
       const OpChoice choice = choiceOf(model.ops[i], plan->ops[i]);
@@ -92,7 +92,7 @@ TEST_CASE("a repetition takes its kernels, and the layout changes of its operand
 
 TEST_CASE("values go where keeping them takes the least time, within the bytes of each space") {
   const StepModel model = nineLayers();
-  const Plan plan = plannedBy(model, "", 1);
+  const PlanReport plan = plannedBy(model, "", 1);
   const ForcedFates free(model.ops.size());
   cluster::Cluster fast = h100Node(), slow = fast;
   fast.hostLink = {.bytesPerSecond = 1e15};

@@ -17,7 +17,7 @@ namespace {
 // A deep step, and its plan that keeps everything.
 struct OpenFates {
   const StepModel model = modelOf(deepStep(6, 64, 16));
-  const Plan plan = plannedBy(model, "", 1);
+  const PlanReport plan = plannedBy(model, "", 1);
   ForcedFates forced{model.ops.size()};
 };
 

@@ -42,7 +42,7 @@ TEST_CASE("without a limit the bound is that of the fastest plan, and memory has
   BoundedStep c;
   const Joint joint = c.in(Budget::unlimited());
   PlannerOptions options{.ranks = 2, .mesh = c.mesh};
-  const Result<Plan> plan = planStep(c.plain, h100Node(), options);
+  const Result<PlanReport> plan = planStep(c.plain, h100Node(), options);
   REQUIRE(plan.isOk());
   CHECK(joint.lowerBound <= plan->seconds * (1 + 1e-9));
   CHECK(joint.lowerBound >= plan->boundSeconds * 0.99);
@@ -53,7 +53,7 @@ TEST_CASE("without a limit the bound is that of the fastest plan, and memory has
 TEST_CASE("less memory never lowers the bound, and a price of memory proves it") {
   BoundedStep c;
   PlannerOptions options{.ranks = 2, .mesh = c.mesh};
-  const Result<Plan> plan = planStep(c.plain, h100Node(), options);
+  const Result<PlanReport> plan = planStep(c.plain, h100Node(), options);
   REQUIRE(plan.isOk());
   const double free = c.in(Budget::unlimited()).lowerBound;
   double before = free;

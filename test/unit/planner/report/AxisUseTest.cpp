@@ -111,7 +111,7 @@ TEST_CASE("parameters that are stored in parts and computed with as a whole are 
   PlannerOptions options;
   options.ranks = 4;
   options.pins = *Pins::parse("zero3");
-  Result<Plan> plan = planStep(model, *cluster::findCluster("h100-node"), options);
+  Result<PlanReport> plan = planStep(model, *cluster::findCluster("h100-node"), options);
   REQUIRE(plan.isOk());
   const AxisUse use = axisUses(model, *plan, {})[0];
   CHECK(use.parameters == 1);

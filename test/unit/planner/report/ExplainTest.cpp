@@ -16,7 +16,7 @@ TEST_CASE("parameters are explained with the next best choice") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 4;
-  Result<Plan> plan = planStep(model, h100Node(), options);
+  Result<PlanReport> plan = planStep(model, h100Node(), options);
   REQUIRE(plan.isOk());
   REQUIRE(plan->reasons.size() >= 2);
   CHECK(plan->reasons[0].name == "up.weight");
@@ -54,10 +54,10 @@ TEST_CASE("the next best choice is the best of all others, and what it adds is n
 
 TEST_CASE("a decision without another choice says why") {
   const StepModel model = trainingModel(512, 1024, 4096);
-  const Plan pinned = plannedBy(model, "dp", 4);
+  const PlanReport pinned = plannedBy(model, "dp", 4);
   REQUIRE(!pinned.reasons.empty());
   CHECK(pinned.reasons[0].whyNone == "the only choice under the pins");
-  const Plan alone = plannedBy(model, "", 1);
+  const PlanReport alone = plannedBy(model, "", 1);
   REQUIRE(!alone.reasons.empty());
   CHECK(alone.reasons[0].whyNone == "the only choice");
 }
@@ -67,7 +67,7 @@ TEST_CASE("ops are explained by kind, all members of the kinds that cost most") 
   PlannerOptions options;
   options.ranks = 4;
   options.maxReasons = 1;
-  const Result<Plan> plan = planStep(model, h100Node(), options);
+  const Result<PlanReport> plan = planStep(model, h100Node(), options);
   REQUIRE(plan.isOk());
   std::vector<Reason> ops;
   for (const Reason &reason : plan->reasons)
@@ -121,7 +121,7 @@ TEST_CASE("ops whose names differ in numbers only are one entry of a list") {
 }
 
 TEST_CASE("a refusal tells whether buffers found no places in the budget") {
-  Plan plan;
+  PlanReport plan;
   plan.mesh = *Mesh::parse("dp=2");
   plan.atPeak = {{"a", 600}, {"b", 300}};
   plan.peakBytes = 1000;

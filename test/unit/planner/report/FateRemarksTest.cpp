@@ -13,7 +13,7 @@ using namespace cleave::test;
 
 TEST_CASE("what the backward part reads of the forward part is kept, with its price") {
   const StepModel model = modelOf(deepStep(4, 64, 16));
-  const Plan plan = plannedBy(model, "", 2);
+  const PlanReport plan = plannedBy(model, "", 2);
   Costs costs(model, h100Node(), plan.mesh);
   const ForwardReads reads = readsOf(model);
   std::vector<int> read;
@@ -39,7 +39,7 @@ TEST_CASE("what the backward part reads of the forward part is kept, with its pr
 
 TEST_CASE("a value that is kept says from which price of memory on it would be computed again") {
   KeptValue value{.name = "gelu", .bytes = 1 << 20, .share = 0.25, .againSeconds = 1e-6};
-  Plan plan;
+  PlanReport plan;
   CHECK(choiceText(value) == "1.00 MiB kept during 25.0 % of the step");
   CHECK(reasonText(value, plan) ==
         "again, it would take 1.00 us; worth it where memory saves more than 1.02 ms per GiB");
@@ -52,7 +52,7 @@ TEST_CASE("a value that is kept says from which price of memory on it would be c
 TEST_CASE("a repetition says up to which price of memory it is not worth it") {
   const Repetition again{
       .name = "gelu, again", .op = 7, .seconds = 2e-6, .bytes = 1 << 20, .share = 0.5};
-  Plan plan;
+  PlanReport plan;
   CHECK(choiceText(again) == "1.00 MiB not kept during 50.0 % of the step");
   CHECK(reasonText(again, plan) ==
         "again takes 2.00 us; not worth it where memory saves less than 2.05 ms per GiB");

@@ -11,7 +11,7 @@ using namespace cleave::planner;
 using namespace cleave::test;
 
 // The texts of all remarks of this kind, about any op or argument.
-static std::vector<std::string> remarksOf(const Plan &plan, const std::string &kind) {
+static std::vector<std::string> remarksOf(const PlanReport &plan, const std::string &kind) {
   std::vector<std::string> texts;
   for (const PlanRemark &remark : plan.remarks)
     if (remark.kind == kind)
@@ -24,7 +24,7 @@ TEST_CASE("every decision is a remark with its reason and numbers") {
   PlannerOptions options;
   options.ranks = 4;
   options.pins = *Pins::parse("megatron");
-  Result<Plan> plan = planStep(model, h100Node(), options);
+  Result<PlanReport> plan = planStep(model, h100Node(), options);
   REQUIRE(plan.isOk());
   REQUIRE(remarksOf(*plan, "mesh").size() == 1);
   CHECK_THAT(remarksOf(*plan, "mesh")[0], Catch::StartsWith("the only mesh tried: tp=4: "));
@@ -54,13 +54,13 @@ TEST_CASE("remarks name the other meshes and the budget") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 4;
-  Result<Plan> free = planStep(model, h100Node(), options);
+  Result<PlanReport> free = planStep(model, h100Node(), options);
   REQUIRE(free.isOk());
   CHECK_THAT(remarksOf(*free, "mesh").at(0),
              Catch::StartsWith("tp=4 chosen out of 2: tp=4: ") && Catch::Contains("; x=2,y=2: "));
   CHECK(remarksOf(*free, "pin").empty());
   options.budget = 60 << 20;
-  Result<Plan> larger = planStep(model, h100Node(), options);
+  Result<PlanReport> larger = planStep(model, h100Node(), options);
   REQUIRE(larger.isOk());
   CHECK_THAT(remarksOf(*larger, "memory").at(0),
              Catch::Contains(" at the peak, budget 60.0 MiB; not binding; "));

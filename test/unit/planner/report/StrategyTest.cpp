@@ -90,7 +90,7 @@ TEST_CASE("plans under the recipes of pins have the names of these") {
   for (auto [pin, name] : {std::pair("dp", "DDP 4"), std::pair("zero1", "ZeRO-1 4"),
                            std::pair("zero3", "FSDP 4"), std::pair("megatron", "TP 4")}) {
     INFO(pin);
-    const Plan plan = plannedBy(model, pin, 4);
+    const PlanReport plan = plannedBy(model, pin, 4);
     CHECK(strategyOf(plan.mesh, axisUses(model, plan, {}), /*trains=*/true).name == name);
   }
 }

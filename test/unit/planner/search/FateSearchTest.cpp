@@ -25,7 +25,7 @@ struct FateCase {
   Trials trials{step, h100Node(), onOneRank(budget), Goal(), seen};
   ForcedFates forced{step.model().ops.size()};
   FateSearch fates{trials, forced};
-  Plan whole = plannedBy(step.model(), "", 1);
+  PlanReport whole = plannedBy(step.model(), "", 1);
   Costs costs{step.model(), h100Node(), whole.mesh};
 };
 
@@ -35,7 +35,7 @@ TEST_CASE("fates are found with which the program just fits") {
   FateCase search(4 * kActivation);
   REQUIRE(search.fates.search(search.layouts()));
   REQUIRE(search.fates.best());
-  const Plan &plan = search.fates.best()->plan;
+  const PlanReport &plan = search.fates.best()->plan;
   CHECK(plan.arenaBytes <= search.budget);
   CHECK(plan.arenaBytes > search.budget - 2 * kActivation);
   CHECK_FALSE(plan.repetitions.empty());

@@ -25,7 +25,7 @@ TEST_CASE("meshes come in the order of their seconds, and no plan is below the b
   std::vector<double> seconds;
   for (const Mesh &mesh : *meshes) {
     options.mesh = mesh;
-    const Result<Plan> plan = planStep(model, h100Node(), options);
+    const Result<PlanReport> plan = planStep(model, h100Node(), options);
     REQUIRE(plan);
     seconds.push_back(plan->seconds);
     CHECK(first.bound() <= plan->seconds * (1 + 1e-9));

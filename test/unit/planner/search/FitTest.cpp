@@ -33,7 +33,7 @@ struct Case {
     return static_cast<int64_t>(factor * bytes);
   }
 
-  Result<Plan> plan() { return planStep(model, *cluster::findCluster("h100-node"), options); }
+  Result<PlanReport> plan() { return planStep(model, *cluster::findCluster("h100-node"), options); }
 
   StepModel model = trainingModel(512, 1024, 2048);
   double factor;
@@ -45,11 +45,11 @@ struct Case {
 
 TEST_CASE("a plan that fits without a budget is the plan") {
   Case step(1);
-  Result<Plan> free = step.plan();
+  Result<PlanReport> free = step.plan();
   REQUIRE(free.isOk());
   CHECK(free->peakBytes == step.bytesOf(*free));
   step.options.budget = free->peakBytes;
-  Result<Plan> same = step.plan();
+  Result<PlanReport> same = step.plan();
   REQUIRE(same.isOk());
   CHECK(same->ops == free->ops);
   CHECK(same->arguments == free->arguments);
@@ -60,10 +60,10 @@ TEST_CASE("a program that is larger than its network is planned again until it f
   for (double factor : {1.0, 2.0, 3.0}) {
     Case step(factor);
     step.options.mesh = Mesh{{{"dp", 4}}};
-    Result<Plan> free = step.plan();
+    Result<PlanReport> free = step.plan();
     REQUIRE(free.isOk());
     step.options.budget = free->peakBytes * 19 / 20;
-    Result<Plan> tight = step.plan();
+    Result<PlanReport> tight = step.plan();
     INFO("programs of " << factor << " times the arguments, " << free->peakBytes
                         << " bytes: " << (tight.isOk() ? "" : tight.status().message()));
     REQUIRE(tight.isOk());
@@ -81,7 +81,7 @@ TEST_CASE("where nothing fits the message names the smallest program") {
     return ProgramMemory{100 * kMiB, 100 * kMiB};
   };
   step.options.budget = 60 * kMiB;
-  Result<Plan> plan = step.plan();
+  Result<PlanReport> plan = step.plan();
   REQUIRE(!plan.isOk());
   CHECK(plan.status().kind() == StatusKind::Infeasible);
   CHECK_THAT(

@@ -31,7 +31,7 @@ TEST_CASE("every mesh is bounded, the lowest bound comes first, and no plan is b
   const StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 8;
-  const Result<Plan> free = planStep(model, h100Node(), options);
+  const Result<PlanReport> free = planStep(model, h100Node(), options);
   REQUIRE(free.isOk());
   const Budget budget = free->peakBytes * 3 / 4;
   const std::vector<JointMesh> meshes = meshesIn(model, options, budget);
@@ -45,7 +45,7 @@ TEST_CASE("every mesh is bounded, the lowest bound comes first, and no plan is b
     PlannerOptions alone = options;
     alone.mesh = joint.mesh;
     alone.budget = budget;
-    if (const Result<Plan> plan = planStep(model, h100Node(), alone))
+    if (const Result<PlanReport> plan = planStep(model, h100Node(), alone))
       CHECK(joint.boundSeconds <= plan->seconds * (1 + 1e-9));
     REQUIRE(joint.base);
     CHECK(joint.base->mesh == joint.mesh);
@@ -68,7 +68,7 @@ TEST_CASE("the picked layouts fit with their fates, or else exceed the budget le
   const StepModel model = modelOf(deepStep(9, 64, 16));
   const ForcedFates free(model.ops.size());
   PlannerOptions options;
-  const Plan whole = plannedBy(model, "", 1);
+  const PlanReport whole = plannedBy(model, "", 1);
   for (int64_t budget : {whole.peakBytes * 3 / 4, int64_t(1)}) {
     options.budget = budget;
     const std::vector<JointMesh> meshes = meshesIn(model, options, budget);

@@ -14,7 +14,7 @@ using namespace cleave::test;
 
 TEST_CASE("a step takes the longer of its computation and its copies") {
   StepModel model = modelOf(deepStep(3, 64, 64));
-  Plan plan = plannedBy(model, "", 1);
+  PlanReport plan = plannedBy(model, "", 1);
   CHECK_FALSE(hasCopies(model));
   Value &parameter = model.values[model.arguments.back().value];
   parameter.space = Space::Host, parameter.awayCopies = 2;

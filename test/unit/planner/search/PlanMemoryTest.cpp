@@ -8,8 +8,8 @@ using namespace cleave::planner;
 
 namespace {
 
-Plan planOf(int64_t bytes, double seconds, bool isBinding = true) {
-  Plan plan;
+PlanReport planOf(int64_t bytes, double seconds, bool isBinding = true) {
+  PlanReport plan;
   plan.arenaBytes = bytes;
   plan.seconds = seconds;
   plan.isBinding = isBinding;

@@ -12,7 +12,7 @@ using namespace cleave;
 using namespace cleave::planner;
 using namespace cleave::test;
 
-static Result<Plan> planOn(const StepModel &model, TrialOptions options) {
+static Result<PlanReport> planOn(const StepModel &model, TrialOptions options) {
   return planStep(model, *cluster::findCluster("h100-node"), options);
 }
 
@@ -20,14 +20,14 @@ TEST_CASE("the answer lies between its bound and any recipe") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 4;
-  Result<Plan> best = planOn(model, options);
+  Result<PlanReport> best = planOn(model, options);
   REQUIRE(best.isOk());
   CHECK(best->boundSeconds <= best->seconds);
   CHECK(best->gap >= 0);
   CHECK(best->peakBytes > 0);
   for (const char *pin : {"dp", "zero1", "zero2", "zero3", "megatron"}) {
     options.pins = *Pins::parse(pin);
-    Result<Plan> pinned = planOn(model, options);
+    Result<PlanReport> pinned = planOn(model, options);
     REQUIRE(pinned.isOk());
     CHECK(pinned->pin == pin);
     CHECK(pinned->seconds >= best->boundSeconds);
@@ -36,7 +36,7 @@ TEST_CASE("the answer lies between its bound and any recipe") {
 
 TEST_CASE("one rank has nothing to decide") {
   StepModel model = trainingModel(64, 256, 1024);
-  Result<Plan> plan = planOn(model, {});
+  Result<PlanReport> plan = planOn(model, {});
   REQUIRE(plan.isOk());
   for (const ArgumentDecision &argument : plan->arguments)
     CHECK(argument.storage.isReplicated());
@@ -47,11 +47,11 @@ TEST_CASE("with less memory the plan splits long-lived values") {
   StepModel model = trainingModel(512, 1024, 4096);
   PlannerOptions options;
   options.ranks = 4;
-  Result<Plan> free = planOn(model, options);
+  Result<PlanReport> free = planOn(model, options);
   REQUIRE(free.isOk());
   // Two weights with two moments each: 96 MiB if every rank holds all of them.
   options.budget = 60 << 20;
-  Result<Plan> tight = planOn(model, options);
+  Result<PlanReport> tight = planOn(model, options);
   INFO((tight.isOk() ? "" : tight.status().message()));
   REQUIRE(tight.isOk());
   CHECK(options.budget.holds(tight->peakBytes));
@@ -63,7 +63,7 @@ TEST_CASE("a step that does not fit is refused with numbers") {
   PlannerOptions options;
   options.ranks = 2;
   options.budget = 1 << 20;
-  Result<Plan> plan = planOn(model, options);
+  Result<PlanReport> plan = planOn(model, options);
   REQUIRE(!plan.isOk());
   CHECK(plan.status().kind() == StatusKind::Infeasible);
   CHECK_THAT(plan.status().message(),
@@ -109,9 +109,9 @@ TEST_CASE("a mesh that the planner chose is named by what the plan splits, a giv
     const StepModel model = trainingModel(samples, 1024, 4096);
     PlannerOptions options;
     options.ranks = 4;
-    const Result<Plan> chosen = planOn(model, options);
+    const Result<PlanReport> chosen = planOn(model, options);
     options.mesh = *Mesh::parse("a=4");
-    const Result<Plan> given = planOn(model, options);
+    const Result<PlanReport> given = planOn(model, options);
     REQUIRE((chosen && given));
     CHECK(chosen->mesh.str() == mesh);
     CHECK(given->mesh.str() == "a=4");
@@ -128,7 +128,7 @@ TEST_CASE("axes that a plan takes together are named like all others") {
   options.mesh = *Mesh::parse("x=2,y=2,z=2");
   options.isOwnMesh = true;
   options.choices.rounds = 0; // few choices on the mesh itself, so that a coarser one is faster
-  const Result<Plan> plan = planOn(trainingModel(512, 1024, 4096), options);
+  const Result<PlanReport> plan = planOn(trainingModel(512, 1024, 4096), options);
   REQUIRE(plan.isOk());
   CHECK(plan->mesh.str() == "tp1=2,tp2=2,tp3=2");
   REQUIRE(plan->meshesTried.size() == 1);

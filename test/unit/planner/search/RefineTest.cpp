@@ -14,12 +14,12 @@ TEST_CASE("lists grow until the plan is the one of the full enumeration") {
   PlannerOptions options;
   options.ranks = 8;
   options.mesh = *Mesh::parse("a=2,b=2,c=2");
-  Result<Plan> all = planStep(model, h100Node(), options);
+  Result<PlanReport> all = planStep(model, h100Node(), options);
   options.choices = {.perOp = 4, .perArgument = 4, .rounds = 100};
-  Result<Plan> grown = planStep(model, h100Node(), options);
-  Result<Plan> again = planStep(model, h100Node(), options);
+  Result<PlanReport> grown = planStep(model, h100Node(), options);
+  Result<PlanReport> again = planStep(model, h100Node(), options);
   options.choices.rounds = 0;
-  Result<Plan> few = planStep(model, h100Node(), options);
+  Result<PlanReport> few = planStep(model, h100Node(), options);
   REQUIRE((all.isOk() && grown.isOk() && again.isOk() && few.isOk()));
   CHECK(grown->seconds == Approx(all->seconds).epsilon(1e-6));
   CHECK(grown->gap < 1e-6);
@@ -28,7 +28,7 @@ TEST_CASE("lists grow until the plan is the one of the full enumeration") {
   CHECK(few->unlistedChoices > grown->unlistedChoices);
   // A limit on the size of networks ends the listing as well.
   options.choices = {.perOp = 4, .perArgument = 4, .rounds = 100, .maxEntries = 1};
-  Result<Plan> limited = planStep(model, h100Node(), options);
+  Result<PlanReport> limited = planStep(model, h100Node(), options);
   REQUIRE(limited.isOk());
   CHECK(limited->unlistedChoices == few->unlistedChoices);
   CHECK(limited->boundSeconds == few->boundSeconds);

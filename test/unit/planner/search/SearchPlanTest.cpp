@@ -40,7 +40,7 @@ TEST_CASE("a step that does not fit is recomputed in part, and says so") {
   const Result<PlannedStep> kept = whole.search(), found = step.search();
   INFO(found.status().message());
   REQUIRE((kept && found));
-  const Plan &plan = found->plan;
+  const PlanReport &plan = found->plan;
   CHECK(step.options.budget.holds(plan.arenaBytes));
   CHECK(plan.boundSeconds >= kept->plan.boundSeconds);
   CHECK(plan.boundSeconds <= plan.seconds);

@@ -1,5 +1,5 @@
 // From choices of a network to decisions.
-#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/network/ReadSolution.h"
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "test/unit/planner/RandomStep.h"
 #include "test/unit/planner/TrainingStep.h"
@@ -14,7 +14,7 @@ using namespace cleave::test;
 
 TEST_CASE("a plan states the copies that its network chose") {
   StepModel model = trainingModel(512, 1024, 4096);
-  Plan plan = plannedBy(model, "zero3", 4);
+  PlanReport plan = plannedBy(model, "zero3", 4);
   Costs costs(model, h100Node(), plan.mesh);
   std::set<std::pair<int, Part>> seen;
   for (const CopyDecision &copy : plan.copies)
@@ -44,7 +44,7 @@ TEST_CASE("decisions are those of the choices of their nodes") {
         choose(problem.argumentNode[a], problem.argumentChoices[a].size());
     for (const CopyNode &copy : problem.copies)
       choose(copy.node, copy.layouts.size());
-    const Decisions decisions = decide(costs, problem, choices);
+    const Decisions decisions = readSolution(costs, problem, choices);
     REQUIRE(decisions.ops.size() == model.ops.size());
     for (size_t i = 0; i < model.ops.size(); ++i) {
       const OpChoice &choice = problem.choicesOf(static_cast<int>(i))[choices[i]];

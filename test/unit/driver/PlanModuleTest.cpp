@@ -1,5 +1,5 @@
 // Decisions on the step of a module, with the module that they are for.
-#include "passes/driver/DecideStep.h"
+#include "passes/driver/PlanModule.h"
 
 #include "compiler/cluster/Presets.h"
 #include "passes/driver/Compile.h"
@@ -20,13 +20,13 @@ TEST_CASE("a step that fits stays as it is, and one that does not has repetition
   const cluster::Cluster cluster = *cluster::findCluster("h100-node");
   const size_t ops = readModel(c.module())->ops.size();
   planner::PlannerOptions options;
-  const Result<Decided> whole = decideStep(c.module(), cluster, options);
+  const Result<PlannedModule> whole = planModule(c.module(), cluster, options);
   REQUIRE(whole);
   CHECK(whole->model.ops.size() == ops);
   CHECK(whole->recomputation.empty());
 
   options.budget = whole->plan.arenaBytes * 9 / 10;
-  const Result<Decided> less = decideStep(c.module(), cluster, options);
+  const Result<PlannedModule> less = planModule(c.module(), cluster, options);
   REQUIRE(less);
   CHECK(options.budget.holds(less->plan.arenaBytes));
   CHECK(std::ranges::count(less->fates.again, true) > 0);

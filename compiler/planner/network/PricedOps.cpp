@@ -1,5 +1,5 @@
-// The key by which ops are alike, and the choices of each kind.
-#include "compiler/planner/network/OpKinds.h"
+// The key by which ops are alike, and their choices.
+#include "compiler/planner/network/PricedOps.h"
 
 #include "compiler/planner/network/Computing.h"
 
@@ -54,9 +54,9 @@ std::vector<Need> needsOf(const StepModel &model, const OpContext &context, int 
 
 namespace {
 
-// Everything that a kind depends on, as numbers. Lists begin with their length, which makes keys
+// Everything that the prices of an op depend on, as numbers. Lists begin with their length, which makes keys
 // unambiguous.
-class KindKey {
+class AlikeKey {
 public:
   std::vector<int64_t> words;
 
@@ -136,9 +136,9 @@ static bool isCopiedBehind(const StepModel &model, int value) {
                      [&](const Use &use) { return model.ops[use.op].copiesBehindProducer; });
 }
 
-std::vector<int64_t> OpKinds::keyOf(int index) const {
+std::vector<int64_t> PricedOps::keyOf(int index) const {
   const Op &op = model_.ops[index];
-  KindKey key;
+  AlikeKey key;
   key.add(op.rule);
   key.add(op.group != nullptr);
   if (op.group)
@@ -177,7 +177,7 @@ std::vector<int64_t> OpKinds::keyOf(int index) const {
   return std::move(key.words);
 }
 
-std::shared_ptr<const OpKind> OpKinds::of(int op, const Listing &listing) {
+std::shared_ptr<const PricedOp> PricedOps::of(int op, const Listing &listing) {
   int &number = numberOf_[op];
   if (number < 0) {
     const auto [entry, isNew] = numbers_.try_emplace(keyOf(op), static_cast<int>(all_.size()));
@@ -188,15 +188,15 @@ std::shared_ptr<const OpKind> OpKinds::of(int op, const Listing &listing) {
   Enumerated &all = all_[number];
   const ListKey key = {number};
   const size_t most = listing.sizeOf(key, listing.limits.perOp);
-  if (!all.kind || all.listed != most) {
-    all.kind = std::make_shared<OpKind>(list(model_.ops[op], all, key, most));
+  if (!all.last || all.listed != most) {
+    all.last = std::make_shared<PricedOp>(list(model_.ops[op], all, key, most));
     all.listed = most;
   }
-  return all.kind;
+  return all.last;
 }
 
 // Whether the new values of the op's followers have the layouts that the followers live in.
-bool OpKinds::keepsFollowers(int op, const OpChoice &choice) const {
+bool PricedOps::keepsFollowers(int op, const OpChoice &choice) const {
   for (int argument : context_.followers[op]) {
     Sharding layout = followedLayout(model_, argument, choice);
     if (!layout.partial.empty())
@@ -211,7 +211,7 @@ bool OpKinds::keepsFollowers(int op, const OpChoice &choice) const {
   return true;
 }
 
-double OpKinds::secondsOf(int index, const OpChoice &choice) {
+double PricedOps::secondsOf(int index, const OpChoice &choice) {
   const Op &op = model_.ops[index];
   const double completions = static_cast<double>(op.completions());
   double seconds = costs_.kernels(op, choice) + completions * costs_.resolve(op, choice);
@@ -230,7 +230,7 @@ double OpKinds::secondsOf(int index, const OpChoice &choice) {
   return seconds;
 }
 
-int64_t OpKinds::bytesOf(const Op &op, const Need &need, const OpChoice &choice) const {
+int64_t PricedOps::bytesOf(const Op &op, const Need &need, const OpChoice &choice) const {
   const Mesh &mesh = costs_.mesh();
   auto value = [&](const std::vector<int> &list) -> const Value & {
     return model_.values[list[need.index]];
@@ -257,7 +257,7 @@ int64_t OpKinds::bytesOf(const Op &op, const Need &need, const OpChoice &choice)
   return 0;
 }
 
-std::vector<int64_t> OpKinds::bytesOf(int index, const OpChoice &choice) const {
+std::vector<int64_t> PricedOps::bytesOf(int index, const OpChoice &choice) const {
   std::vector<int64_t> bytes;
   for (const Need &need : needsOf(model_, context_, index))
     bytes.push_back(bytesOf(model_.ops[index], need, choice));
@@ -278,7 +278,7 @@ static std::vector<int> numbersOf(const Op &op, const OpChoice &choice, Costs &c
   return numbers;
 }
 
-OpKinds::Enumerated OpKinds::enumerate(int index) {
+PricedOps::Enumerated PricedOps::enumerate(int index) {
   const Op &op = model_.ops[index];
   Enumerated all;
   all.choices = enumerateOp(op, model_, costs_.mesh());
@@ -295,23 +295,23 @@ OpKinds::Enumerated OpKinds::enumerate(int index) {
   return all;
 }
 
-OpKind OpKinds::list(const Op &op, const Enumerated &all, const ListKey &key, size_t most) {
-  OpKind kind;
-  kind.pinEffect = all.pinEffect;
+PricedOp PricedOps::list(const Op &op, const Enumerated &all, const ListKey &key, size_t most) {
+  PricedOp priced;
+  priced.pinEffect = all.pinEffect;
   Listed list = listChoices(all.priced, all.layouts, key, most);
   for (size_t i = 0; i < op.operands.size(); ++i)
-    kind.operands.push_back(layoutsOf(list, all.layouts, i));
+    priced.operands.push_back(layoutsOf(list, all.layouts, i));
   for (size_t i = 0; i < op.results.size(); ++i)
-    kind.results.push_back(layoutsOf(list, all.layouts, op.operands.size() + i));
+    priced.results.push_back(layoutsOf(list, all.layouts, op.operands.size() + i));
   for (size_t i : list.listed)
-    kind.choices.push_back(all.choices[i]);
-  kind.isTaken.resize(list.priced.empty() ? 0 : list.priced[0].bytes.size());
+    priced.choices.push_back(all.choices[i]);
+  priced.isTaken.resize(list.priced.empty() ? 0 : list.priced[0].bytes.size());
   for (const solver::Choice &choice : list.priced)
-    for (size_t need = 0; need < kind.isTaken.size(); ++need)
-      kind.isTaken[need] = kind.isTaken[need] || choice.bytes[need] > 0;
-  kind.priced = std::move(list.priced);
-  kind.rest = std::move(list.rest);
-  return kind;
+    for (size_t need = 0; need < priced.isTaken.size(); ++need)
+      priced.isTaken[need] = priced.isTaken[need] || choice.bytes[need] > 0;
+  priced.priced = std::move(list.priced);
+  priced.rest = std::move(list.rest);
+  return priced;
 }
 
 } // namespace cleave::planner

@@ -1,4 +1,4 @@
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 
 #include "runtime/base/Concat.h"
 #include "runtime/base/Units.h"
@@ -47,7 +47,7 @@ static Json layoutJson(const Sharding &sharding, const Mesh &mesh) {
   return {{"dims", dims}, {"partial", axisNames(sharding.partial, mesh)}};
 }
 
-static Json reasonsJson(const Plan &plan) {
+static Json reasonsJson(const PlanReport &plan) {
   Json reasons = Json::array();
   for (const Reason &reason : plan.reasons) {
     Json entry = {{"name", reason.name},
@@ -65,7 +65,7 @@ static Json reasonsJson(const Plan &plan) {
   return reasons;
 }
 
-static Json repetitionsJson(const Plan &plan) {
+static Json repetitionsJson(const PlanReport &plan) {
   Json repetitions = Json::array();
   for (const Repetition &again : plan.repetitions)
     repetitions.push_back(
@@ -73,7 +73,7 @@ static Json repetitionsJson(const Plan &plan) {
   return repetitions;
 }
 
-static Json copiesJson(const Plan &plan, const StepModel &model) {
+static Json copiesJson(const PlanReport &plan, const StepModel &model) {
   Json copies = Json::array();
   for (const CopyDecision &copy : plan.copies)
     copies.push_back({{"of", nameOf(model, copy.value)},
@@ -82,7 +82,7 @@ static Json copiesJson(const Plan &plan, const StepModel &model) {
   return copies;
 }
 
-std::string toJson(const Plan &plan, const StepModel &model) {
+std::string toJson(const PlanReport &plan, const StepModel &model) {
   Json root;
   root["mesh"] = plan.mesh.str();
   root["pin"] = plan.pin;

@@ -1,4 +1,4 @@
-// Plan: the planner's decisions for one step, with their certificate and reasons, as plain data.
+// PlanReport: the planner's decisions for one step, with their certificate and reasons, as plain data.
 #pragma once
 
 #include "compiler/planner/choices/Budget.h"
@@ -77,7 +77,7 @@ struct KeptValue {
 
 // The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's
 // model.
-struct Plan : PricedDecisions {
+struct PlanReport : PricedDecisions {
   // No plan on any mesh tried is faster, by the same model: of all plans that the pins permit and
   // that consist of the choices of Choices.h and the layout changes of compiler/cost/Reshard.h.
   double boundSeconds = 0;
@@ -104,6 +104,6 @@ struct Plan : PricedDecisions {
 
 // All fields except solveSeconds, arenaBytes, hostBytes, fileBytes, modelledBytes, kept and
 // holdings; layouts as lists of names.
-std::string toJson(const Plan &plan, const StepModel &model);
+std::string toJson(const PlanReport &plan, const StepModel &model);
 
 } // namespace cleave::planner

@@ -1,4 +1,4 @@
-// DecideStep: the decisions on the step of a module: what is recomputed, and how everything is
+// PlanModule: the decisions on the step of a module: what is recomputed, and how everything is
 // split. The search is compiler/planner/search/SearchPlan.h.
 #pragma once
 
@@ -13,24 +13,24 @@
 namespace cleave::driver {
 
 // The decisions, and the step that they are for.
-struct Decided {
+struct PlannedModule {
   mlir::OwningOpRef<mlir::ModuleOp> module; // with the repetitions
   planner::Fates fates;                     // of the step without them
   planner::StepModel model;                 // of its step
-  planner::Plan plan;
+  planner::PlanReport plan;
   std::optional<planner::PricedDecisions> around; // PlannedStep::around
   std::string recomputation; // one sentence; empty if nothing is computed again
 };
 
 // The decisions of a plan whose step is a ModuleStep, as are all copies that it makes.
-Decided decidedBy(planner::PlannedStep planned);
+PlannedModule plannedModule(planner::PlannedStep planned);
 
 // Decides on the step of a module of the phase `primitive`, which stays as it is. Errors as of
 // planner::searchPlan; a user error if the step cannot be read or has no program. `seen` gets the
 // extremes among its programs.
-Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                           const planner::PlannerOptions &options, planner::Seen &seen);
-Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                           const planner::PlannerOptions &options);
+Result<PlannedModule> planModule(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                                 const planner::PlannerOptions &options, planner::Seen &seen);
+Result<PlannedModule> planModule(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                                 const planner::PlannerOptions &options);
 
 } // namespace cleave::driver

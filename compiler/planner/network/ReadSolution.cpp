@@ -1,5 +1,5 @@
 // Choices of nodes as decisions on ops, arguments, copies and buckets.
-#include "compiler/planner/network/Decide.h"
+#include "compiler/planner/network/ReadSolution.h"
 
 #include "compiler/planner/network/Buckets.h"
 
@@ -16,7 +16,7 @@ static ArgumentDecision argumentDecision(const StepModel &model, const PlanProbl
   return {layout, layout, false};
 }
 
-Decisions decide(Costs &costs, const PlanProblem &problem, const std::vector<int> &choices) {
+Decisions readSolution(Costs &costs, const PlanProblem &problem, const std::vector<int> &choices) {
   const StepModel &model = costs.model();
   Decisions plan;
   plan.mesh = costs.mesh();

@@ -1,5 +1,5 @@
-// OpKinds: the priced choices of ops, computed once for all ops that are alike: a model of a
-// hundred equal layers has as many kinds as a model of three.
+// PricedOps: the priced choices of ops, computed once for all ops that are alike: a model of a
+// hundred equal layers has no more of them than a model of three.
 #pragma once
 
 #include "compiler/planner/choices/Pins.h"
@@ -33,7 +33,7 @@ struct Need {
 };
 
 // The choices of an op, priced.
-struct OpKind {
+struct PricedOp {
   std::vector<OpChoice> choices; // the listed ones
   // Per choice, the rest included, its seconds, and bytes per need.
   solver::ChoiceList priced;
@@ -64,32 +64,32 @@ std::vector<Need> needsOf(const StepModel &model, const OpContext &context, int 
 // The layout of a follower if its reader takes the given choice.
 Sharding followedLayout(const StepModel &model, int argument, const OpChoice &readerChoice);
 
-// The kinds of a step's ops, built on demand. Keeps references to the constructor's arguments.
-class OpKinds {
+// The choices of a step's ops, priced on demand. Keeps references to the constructor's arguments.
+class PricedOps {
 public:
-  OpKinds(Costs &costs, const Pins &pins, const OpContext &context)
+  PricedOps(Costs &costs, const Pins &pins, const OpContext &context)
       : costs_(costs), model_(costs.model()), pins_(pins), context_(context),
         numberOf_(costs.model().ops.size(), -1) {}
 
-  // The kind of an op; ops that are alike share it, as long as their list does not grow.
-  std::shared_ptr<const OpKind> of(int op, const Listing &listing);
+  // An op with its choices; ops that are alike share them, as long as their list does not grow.
+  std::shared_ptr<const PricedOp> of(int op, const Listing &listing);
   // Number of different ops so far.
   size_t count() const { return all_.size(); }
 
 private:
-  // All choices of ops that are alike, and the kind with the last list of them.
+  // All choices of ops that are alike, and the last list of them.
   struct Enumerated {
     std::vector<OpChoice> choices;
     std::vector<solver::Choice> priced; // per choice
     LayoutNumbers layouts;              // per choice
     PinEffect pinEffect;
-    std::shared_ptr<const OpKind> kind;
-    size_t listed = 0; // at most, in this kind
+    std::shared_ptr<const PricedOp> last;
+    size_t listed = 0; // at most, in `last`
   };
 
   std::vector<int64_t> keyOf(int op) const;
   Enumerated enumerate(int op);
-  static OpKind list(const Op &op, const Enumerated &all, const ListKey &key, size_t most);
+  static PricedOp list(const Op &op, const Enumerated &all, const ListKey &key, size_t most);
   bool keepsFollowers(int op, const OpChoice &choice) const;
   double secondsOf(int op, const OpChoice &choice);
   std::vector<int64_t> bytesOf(int op, const OpChoice &choice) const;

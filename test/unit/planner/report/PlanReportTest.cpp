@@ -1,5 +1,5 @@
 // Plans as text: comparisons and JSON.
-#include "compiler/planner/report/Plan.h"
+#include "compiler/planner/report/PlanReport.h"
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/search/Planner.h"
 #include "runtime/base/Json.h"
@@ -40,7 +40,7 @@ TEST_CASE("the JSON of a plan states its numbers and all decisions") {
   const cluster::Cluster machine = *cluster::findCluster("h100-node");
   PlannerOptions options;
   options.ranks = 4;
-  Result<Plan> plan = planStep(model, machine, options);
+  Result<PlanReport> plan = planStep(model, machine, options);
   REQUIRE(plan.isOk());
   const Json written = Json::parse(toJson(*plan, model));
   CHECK(written["mesh"] == plan->mesh.str());

@@ -1,5 +1,5 @@
 // Priced choices, shared by ops that are alike; what ops need memory for.
-#include "compiler/planner/network/OpKinds.h"
+#include "compiler/planner/network/PricedOps.h"
 #include "compiler/planner/choices/Meshes.h"
 #include "test/unit/graph_text/DeepStep.h"
 #include "test/unit/planner/Facts.h"
@@ -39,8 +39,8 @@ TEST_CASE("equal ops of all layers share a kind, and a list that grows replaces 
   Pins pins;
   pins.prepare(model);
   const OpContext context = contextOf(model);
-  OpKinds kinds(costs, pins, context);
-  std::vector<std::shared_ptr<const OpKind>> products;
+  PricedOps kinds(costs, pins, context);
+  std::vector<std::shared_ptr<const PricedOp>> products;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
     if (model.ops[i].work.isProduct && model.ops[i].part == Part::Forward)
       products.push_back(kinds.of(i, kEveryChoice));
@@ -51,7 +51,7 @@ TEST_CASE("equal ops of all layers share a kind, and a list that grows replaces 
   CHECK(products[0]->rest.choice < 0);
   Listing few = kEveryChoice;
   few.limits.perOp = 3;
-  const std::shared_ptr<const OpKind> small = kinds.of(0, few);
+  const std::shared_ptr<const PricedOp> small = kinds.of(0, few);
   CHECK(small->choices.size() == 3);
   CHECK(small->priced.size() == 4);
   CHECK(small->rest.choice == 3);
@@ -65,11 +65,11 @@ TEST_CASE("a choice takes the seconds of its kernels and reductions, and bytes p
   Pins pins;
   pins.prepare(model);
   const OpContext context = contextOf(model);
-  OpKinds kinds(costs, pins, context);
+  PricedOps kinds(costs, pins, context);
   int reduced = 0;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
     const Op &op = model.ops[i];
-    const std::shared_ptr<const OpKind> kind = kinds.of(i, kEveryChoice);
+    const std::shared_ptr<const PricedOp> kind = kinds.of(i, kEveryChoice);
     const std::vector<Need> needs = needsOf(model, context, i);
     for (size_t c = 0; c < kind->choices.size(); ++c) {
       const OpChoice &choice = kind->choices[c];
@@ -119,7 +119,7 @@ TEST_CASE("an argument with one reader lives in the layout that this wants") {
   Costs costs(model, h100Node(), mesh);
   Pins pins;
   pins.prepare(model);
-  OpKinds kinds(costs, pins, context);
+  PricedOps kinds(costs, pins, context);
   const int output = model.arguments[state].output;
   REQUIRE(output >= 0);
   const int result = model.values[model.outputs[output].value].result;

@@ -1,4 +1,4 @@
-#include "passes/driver/DecideStep.h"
+#include "passes/driver/PlanModule.h"
 
 #include "compiler/planner/search/SearchPlan.h"
 #include "passes/driver/ModuleStep.h"
@@ -7,7 +7,7 @@
 
 namespace cleave::driver {
 
-Decided decidedBy(planner::PlannedStep planned) {
+PlannedModule plannedModule(planner::PlannedStep planned) {
   auto &step = static_cast<ModuleStep &>(*planned.step);
   return {.module = step.takeModule(),
           .fates = std::move(planned.fates),
@@ -17,18 +17,18 @@ Decided decidedBy(planner::PlannedStep planned) {
           .recomputation = std::move(planned.recomputation)};
 }
 
-Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                           const planner::PlannerOptions &options, planner::Seen &seen) {
+Result<PlannedModule> planModule(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                                 const planner::PlannerOptions &options, planner::Seen &seen) {
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
   CLEAVE_TRY_ASSIGN(planner::PlannedStep planned,
                     planner::searchPlan(step, cluster, options, {}, seen));
-  return decidedBy(std::move(planned));
+  return plannedModule(std::move(planned));
 }
 
-Result<Decided> decideStep(mlir::ModuleOp module, const cluster::Cluster &cluster,
-                           const planner::PlannerOptions &options) {
+Result<PlannedModule> planModule(mlir::ModuleOp module, const cluster::Cluster &cluster,
+                                 const planner::PlannerOptions &options) {
   planner::Seen seen;
-  return decideStep(module, cluster, options, seen);
+  return planModule(module, cluster, options, seen);
 }
 
 } // namespace cleave::driver
