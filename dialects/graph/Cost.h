@@ -7,7 +7,7 @@
 
 namespace cleave::graph {
 
-// Whether computing an element again takes longer than reading it from memory: a function such as
+// Whether recomputing an element takes longer than reading it from memory: a function such as
 // exp.
 bool isCostly(mlir::Operation *op);
 

@@ -1,9 +1,9 @@
 // See Stage.h.
 #include "dialects/graph/Stage.h"
 
-#include "dialects/graph/Again.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/MicroBatches.h"
+#include "dialects/graph/Recomputed.h"
 #include "dialects/graph/Transfer.h"
 
 #include <tuple>
@@ -101,7 +101,7 @@ public:
     SmallVector<Operation *> sums(body_.getOps<AccumulateOp>());
     placeRest(sums, hasWeights_ ? Kind::Weights : Kind::Backward);
     if (hasRecompute_)
-      separateRepetitions();
+      separateRecomputed();
     return std::move(parts_);
   }
 
@@ -119,7 +119,7 @@ private:
       if (sentWhen(step_, i) == passed && sendingChunk(step_, i) == chunk)
         add(body_.getTerminator()->getOperand(i));
     for (auto transfer : body_.getOps<TransferOp>())
-      if (!isAgain(transfer) &&
+      if (!isRecomputed(transfer) &&
           (transfer.getFrom() < transfer.getTo()) == (passed == Passed::Forward) &&
           numberOf(static_cast<int64_t>(transfer.getFrom())) == chunk)
         add(transfer.getOperand());
@@ -203,7 +203,7 @@ private:
     }
   }
 
-  void separateRepetitions() {
+  void separateRecomputed() {
     auto needsNoGradient = [&](Value operand) {
       Operation *maker = operand.getDefiningOp();
       if (!maker)
@@ -213,7 +213,7 @@ private:
     };
     for (Operation &op : body_.without_terminator())
       if (auto it = parts_.find(&op); it != parts_.end() && it->second.kind > Kind::Recompute &&
-                                      isAgain(&op) &&
+                                      isRecomputed(&op) &&
                                       llvm::all_of(op.getOperands(), needsNoGradient))
         it->second.kind = Kind::Recompute;
   }

@@ -31,7 +31,7 @@ enum class Action {
   Forward,
   SendForward,
   ReceiveBackward,
-  Recompute, // repetitions of forward ops for the backward part
+  Recompute, // of forward ops for the backward part
   Backward,  // with Weights: the gradients that the chunk before needs
   SendBackward,
   Weights, // the rest of the backward pass: gradients of parameters
@@ -62,7 +62,7 @@ int64_t microBatchesOf(mlir::func::FuncOp step);
 struct StagePart {
   enum class Kind {
     Forward,   // of a micro-batch: forward messages, losses, and the states that it replaces
-    Recompute, // of a micro-batch, if the schedule has it: repetitions of forward ops
+    Recompute, // of a micro-batch, if the schedule has it: recomputed forward ops
     Backward,  // of a micro-batch: the rest; with Weights, what messages back depend on
     Weights,   // of a micro-batch, if the schedule has it: the rest
     Reduce,    // once per step, before messages of the update arrive

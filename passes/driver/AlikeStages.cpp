@@ -1,8 +1,8 @@
 // See AlikeStages.h.
 #include "passes/driver/AlikeStages.h"
 
-#include "compiler/planner/remat/FatePins.h"
-#include "compiler/planner/search/FateSearch.h"
+#include "compiler/planner/remat/RematPins.h"
+#include "compiler/planner/search/RematSearch.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Step.h"
 #include "passes/driver/ModuleStep.h"
@@ -78,17 +78,17 @@ static void rename(planner::PlanReport &plan, const planner::StepModel &from,
         entry.name = name->second;
   };
   renameAll(plan.reasons);
-  renameAll(plan.repetitions);
+  renameAll(plan.recomputed);
   renameAll(plan.kept);
   renameAll(plan.atPeak);
   plan.remarks.clear(); // whose texts have names
 }
 
 // A sentence on what a stage recomputes. `how`: what it shares with the earlier stage.
-static std::string recomputationText(size_t repetitions, const char *how, int64_t peakBytes) {
-  return repetitions == 0
+static std::string recomputationText(size_t recomputed, const char *how, int64_t peakBytes) {
+  return recomputed == 0
              ? ""
-             : concat(repetitions, " activations are recomputed in the backward pass, ", how,
+             : concat(recomputed, " activations are recomputed in the backward pass, ", how,
                       " of an earlier stage of equal ops: ", bytesText(peakBytes), " at the peak");
 }
 
@@ -98,8 +98,8 @@ static Result<std::optional<PlannedModule>> planAs(const PlannedModule &like,
                                                    const cluster::Cluster &cluster,
                                                    const planner::Budget &budget) {
   planner::PlannedStep planned;
-  planned.fates = like.fates;
-  CLEAVE_TRY_ASSIGN(planned.step, step.realise(like.fates));
+  planned.policy = like.policy;
+  CLEAVE_TRY_ASSIGN(planned.step, step.realise(like.policy));
   planned.plan = like.plan;
   planned.plan.budget = budget;
   planner::PlanReport &plan = planned.plan;
@@ -112,7 +112,7 @@ static Result<std::optional<PlannedModule>> planAs(const PlannedModule &like,
   plan.arenaBytes = memory.arena;
   planned.around = like.around;
   planned.recomputation =
-      recomputationText(plan.repetitions.size(), "with the decisions", memory.peak);
+      recomputationText(plan.recomputed.size(), "with the decisions", memory.peak);
   return std::optional(plannedModule(std::move(planned)));
 }
 
@@ -137,21 +137,21 @@ provenBy(const PlannedModule &like, const planner::StepModel &step, const planne
 // fits.
 static Result<std::optional<PlannedModule>>
 planInLayoutsOf(const PlannedModule &like, const ModuleStep &step, const cluster::Cluster &cluster,
-                const planner::PlannerOptions &options, const planner::ForcedFates &forced) {
+                const planner::PlannerOptions &options, const planner::PinnedRemat &pinned) {
   planner::PricedDecisions around = *like.around;
   around.mesh = like.plan.mesh; // whose axes have names
   planner::Seen seen;
   const planner::Trials trials(step, cluster, options, {}, seen,
                                provenBy(like, step.model(), options.budget));
-  planner::FateSearch fates(trials, forced);
+  planner::RematSearch remat(trials, pinned);
   CLEAVE_TRY_ASSIGN(const cluster::Cluster shared, trials.shared());
   planner::Costs costs(step.model(), shared, around.mesh);
-  CLEAVE_TRY(fates.search({costs, around}));
-  std::optional<planner::PlannedStep> best = fates.takeBest();
+  CLEAVE_TRY(remat.search({costs, around}));
+  std::optional<planner::PlannedStep> best = remat.takeBest();
   if (!best)
     return std::optional<PlannedModule>();
   best->recomputation =
-      recomputationText(best->plan.repetitions.size(), "in the layouts", best->plan.peakBytes);
+      recomputationText(best->plan.recomputed.size(), "in the layouts", best->plan.peakBytes);
   return std::optional(plannedModule(std::move(*best)));
 }
 
@@ -159,13 +159,13 @@ Result<std::optional<PlannedModule>> planAlike(ModuleOp module, const PlannedMod
                                                const cluster::Cluster &cluster,
                                                const planner::PlannerOptions &options) {
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
-  CLEAVE_TRY_ASSIGN(const planner::ForcedFates forced,
-                    planner::forcedFates(step.model(), options.pins, options.spaces));
-  if (!like.plan.repetitions.empty() && !planner::isDetermined(forced)) {
+  CLEAVE_TRY_ASSIGN(const planner::PinnedRemat pinned,
+                    planner::pinnedRemat(step.model(), options.pins, options.spaces));
+  if (!like.plan.recomputed.empty() && !planner::isDetermined(pinned)) {
     planner::TrialOptions trial = options;
     trial.whenTooLarge = planner::WhenTooLarge::Stop;
     Result<planner::PlannedStep> kept =
-        planner::planWithFates(step, planner::fatesOf(step.model(), forced), cluster, trial);
+        planner::planWithPolicy(step, planner::policyOf(step.model(), pinned), cluster, trial);
     if (kept)
       return std::optional(plannedModule(std::move(*kept)));
     if (kept.status().kind() != StatusKind::Infeasible)
@@ -175,7 +175,7 @@ Result<std::optional<PlannedModule>> planAlike(ModuleOp module, const PlannedMod
   if (!like.around || options.spaces.any() || (same && !leavesMuch(same->plan)))
     return same;
   CLEAVE_TRY_ASSIGN(std::optional<PlannedModule> other,
-                    planInLayoutsOf(like, step, cluster, options, forced));
+                    planInLayoutsOf(like, step, cluster, options, pinned));
   const bool isFaster = other && (!same || other->plan.seconds < same->plan.seconds);
   return isFaster ? std::move(other) : std::move(same);
 }

@@ -3,8 +3,8 @@
 #include "compiler/analysis/Vocabulary.h"
 #include "compiler/planner/model/ModelWork.h"
 #include "compiler/planner/report/AxisUse.h"
-#include "compiler/planner/report/FateRemarks.h"
 #include "compiler/planner/report/Places.h"
+#include "compiler/planner/report/RematRemarks.h"
 #include "compiler/planner/report/Strategy.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
@@ -56,19 +56,19 @@ static void addLayouts(const planner::PlanReport &report, const planner::StepMod
   }
 }
 
-static void addFates(const planner::PlanReport &report, const planner::StepModel &model,
+static void addRemat(const planner::PlanReport &report, const planner::StepModel &model,
                      const planner::Places &places, plan::Plan &out) {
   auto isOfParameters = [&](int op) {
     return op >= 0 && readsParametersOnly(model, model.ops[op]);
   };
-  for (const planner::Repetition &again : report.repetitions) {
-    plan::Decision &decision = addDecision(out, again.name, "recompute", planner::choiceText(again),
-                                           planner::reasonText(again, report));
-    decision.set_seconds(again.seconds);
-    decision.set_bytes(static_cast<uint64_t>(again.bytes));
-    decision.set_is_of_parameters(isOfParameters(again.op));
-    setPlace(decision, places, again.op);
-    addAlternative(decision, "kept", -again.seconds);
+  for (const planner::RecomputedOp &op : report.recomputed) {
+    plan::Decision &decision = addDecision(out, op.name, "recompute", planner::choiceText(op),
+                                           planner::reasonText(op, report));
+    decision.set_seconds(op.seconds);
+    decision.set_bytes(static_cast<uint64_t>(op.bytes));
+    decision.set_is_of_parameters(isOfParameters(op.op));
+    setPlace(decision, places, op.op);
+    addAlternative(decision, "kept", -op.seconds);
   }
   for (const planner::KeptValue &value : report.kept) {
     plan::Decision &decision = addDecision(out, value.name, "kept", planner::choiceText(value),
@@ -76,8 +76,8 @@ static void addFates(const planner::PlanReport &report, const planner::StepModel
     decision.set_bytes(static_cast<uint64_t>(value.bytes));
     decision.set_is_of_parameters(isOfParameters(value.op));
     setPlace(decision, places, value.op);
-    if (value.mayRunAgain)
-      addAlternative(decision, "computed again", value.againSeconds);
+    if (value.mayRecompute)
+      addAlternative(decision, "recomputed", value.recomputeSeconds);
   }
 }
 
@@ -156,7 +156,7 @@ Status describePlan(const Compilation &c, const planner::StepModel &model, plan:
   predicted.set_is_calibrated(c.cluster->isCalibrated());
   const planner::Places places(model);
   addLayouts(report, model, places, out);
-  addFates(report, model, places, out);
+  addRemat(report, model, places, out);
   addVariants(c.variants, out);
   addMeshes(report, out);
   addAxes(c, model, out);

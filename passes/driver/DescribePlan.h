@@ -5,9 +5,9 @@
 
 namespace cleave::driver {
 
-// Adds the decisions about layouts, fates, meshes, axes and the strategy, the answers of --what-if,
-// and those fields of the prediction that Record.h lists, to `out`. The plan is c.report, on
-// `model`, which was read from c.module().
+// Adds the decisions about layouts, recomputation, meshes, axes and the strategy, the answers of
+// --what-if, and those fields of the prediction that Record.h lists, to `out`. The plan is
+// c.report, on `model`, which was read from c.module().
 Status describePlan(const Compilation &c, const planner::StepModel &model, plan::Plan &out);
 
 // Adds a remark of the kind `hint` if the products of the plan compute in f32 on devices that are

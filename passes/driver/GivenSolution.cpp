@@ -22,8 +22,8 @@ Result<PlannedModule> planAsGiven(const std::string &path, ModuleOp module,
   CLEAVE_TRY_ASSIGN(std::vector<int> choices, solver::choicesFromJson(text).withContext(path));
   CLEAVE_TRY_ASSIGN(const ModuleStep step, ModuleStep::read(module));
   planner::PlannedStep planned;
-  planned.fates = planner::keepAll(step.model());
-  CLEAVE_TRY_ASSIGN(planned.step, step.realise(planned.fates));
+  planned.policy = planner::keepAll(step.model());
+  CLEAVE_TRY_ASSIGN(planned.step, step.realise(planned.policy));
   options.memoryOf = planner::memoryOf(*planned.step, cluster, options.budget);
   CLEAVE_TRY_ASSIGN(planned.plan,
                     planner::planOf(planned.step->model(), cluster, options, choices));

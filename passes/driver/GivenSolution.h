@@ -8,8 +8,8 @@
 
 namespace cleave::driver {
 
-// Writes the network of the module's step, without repetitions, on the mesh of the options. Errors
-// as of planner::networkOf; a failure to write.
+// Writes the network of the module's step, without recomputation, on the mesh of the options.
+// Errors as of planner::networkOf; a failure to write.
 Status writeProblem(const std::string &path, mlir::ModuleOp module, const cluster::Cluster &cluster,
                     const planner::PlannerOptions &options);
 

@@ -31,10 +31,11 @@ Result<ModuleStep> ModuleStep::read(ModuleOp module) {
   return ModuleStep(module.clone(), std::move(model));
 }
 
-Result<std::unique_ptr<planner::Step>> ModuleStep::realise(const planner::Fates &fates) const {
+Result<std::unique_ptr<planner::Step>>
+ModuleStep::realise(const planner::RematPolicy &policy) const {
   OwningOpRef<ModuleOp> copy = module_.get().clone();
   planner::StepModel model = model_;
-  if (remat::realise(graph::stepOf(*copy), model_, fates) > 0) {
+  if (remat::realise(graph::stepOf(*copy), model_, policy) > 0) {
     schedule::orderParts(graph::stepOf(*copy));
     CLEAVE_TRY_ASSIGN(model, readModel(*copy));
   }

@@ -1,5 +1,5 @@
 // ModuleStep: the step of a module of the phase `primitive`, as the planner's search needs it:
-// copies in which ops are repeated, and the memory of the programs that decisions lead to.
+// copies in which ops are recomputed, and the memory of the programs that decisions lead to.
 #pragma once
 
 #include "compiler/planner/search/Step.h"
@@ -22,7 +22,7 @@ public:
   static Result<ModuleStep> read(mlir::ModuleOp module);
 
   const planner::StepModel &model() const override { return model_; }
-  Result<std::unique_ptr<planner::Step>> realise(const planner::Fates &fates) const override;
+  Result<std::unique_ptr<planner::Step>> realise(const planner::RematPolicy &policy) const override;
   Result<planner::ProgramMemory> memory(const planner::Decisions &decisions,
                                         const cluster::Cluster &shared,
                                         const planner::Budget &budget) const override;

@@ -35,7 +35,7 @@ Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions
     if (plan) {
       points.push_back({budget.isLimited() ? budget.bytes() : plan->arenaBytes, plan->arenaBytes,
                         plan->seconds, plan->boundSeconds, plan->mesh.str(),
-                        plan->repetitions.size()});
+                        plan->recomputed.size()});
       variants.tell(concat("--pareto: ", bytesText(static_cast<uint64_t>(plan->arenaBytes)), ": ",
                            secondsText(plan->seconds), " per step"));
       if (onPoint)
@@ -57,11 +57,11 @@ Result<std::vector<ParetoPoint>> paretoPoints(Variants &variants, CompileOptions
 
 std::string paretoCsv(const std::vector<ParetoPoint> &points) {
   std::ostringstream out;
-  out << "budget_bytes,bytes,planned_seconds,bound_seconds,mesh,repetitions\n"
+  out << "budget_bytes,bytes,planned_seconds,bound_seconds,mesh,recomputed\n"
       << std::setprecision(9);
   for (const ParetoPoint &point : points)
     out << point.budget << ',' << point.bytes << ',' << point.seconds << ',' << point.bound << ",\""
-        << point.mesh << "\"," << point.repetitions << '\n';
+        << point.mesh << "\"," << point.recomputed << '\n';
   return out.str();
 }
 
@@ -188,7 +188,7 @@ private:
            << seconds_.at(point.seconds) << "\" r=\"4\" fill=\"#336699\"><title>"
            << escaped(concat(bytesText(static_cast<uint64_t>(point.bytes)), ", ",
                              secondsText(point.seconds), ", mesh ", point.mesh, ", ",
-                             point.repetitions, " ops again"))
+                             point.recomputed, " ops recomputed"))
            << "</title></circle>\n";
   }
 

@@ -12,7 +12,7 @@ struct ParetoPoint {
   double seconds = 0; // per step
   double bound = 0;   // Plan::boundSeconds
   std::string mesh;
-  size_t repetitions = 0;
+  size_t recomputed = 0; // ops
 };
 
 // From the plan without a limit to the smallest that is found, by rising memory. Each plan has a

@@ -10,7 +10,7 @@ namespace cleave::driver {
 PlannedModule plannedModule(planner::PlannedStep planned) {
   auto &step = static_cast<ModuleStep &>(*planned.step);
   return {.module = step.takeModule(),
-          .fates = std::move(planned.fates),
+          .policy = std::move(planned.policy),
           .model = step.takeModel(),
           .plan = std::move(planned.plan),
           .around = std::move(planned.around),

@@ -14,12 +14,12 @@ namespace cleave::driver {
 
 // The decisions, and the step that they are for.
 struct PlannedModule {
-  mlir::OwningOpRef<mlir::ModuleOp> module; // with the repetitions
-  planner::Fates fates;                     // of the step without them
+  mlir::OwningOpRef<mlir::ModuleOp> module; // with the recomputed ops
+  planner::RematPolicy policy;              // of the step without them
   planner::StepModel model;                 // of its step
   planner::PlanReport plan;
   std::optional<planner::PricedDecisions> around; // PlannedStep::around
-  std::string recomputation; // one sentence; empty if nothing is computed again
+  std::string recomputation;                      // one sentence; empty if nothing is recomputed
 };
 
 // The decisions of a plan whose step is a ModuleStep, as are all copies that it makes.

@@ -277,7 +277,7 @@ struct StagePlans {
 
 // Whether no pin speaks of an op or argument by its name.
 static bool haveNoNames(const planner::Pins &pins) {
-  return pins.fateRules().empty() && (!pins.recipe().isNone() || !pins.restrictsLayouts());
+  return pins.rematRules().empty() && (!pins.recipe().isNone() || !pins.restrictsLayouts());
 }
 
 // Decides on a stage, as on the last one before it that is alike, if there is any.

@@ -29,8 +29,8 @@ private:
   static std::string detailOf(const planner::PlanReport &plan) {
     std::string text = concat("mesh ", plan.mesh.str(), ", ",
                               bytesText(static_cast<uint64_t>(plan.arenaBytes)), " per rank");
-    if (!plan.repetitions.empty())
-      text += concat(", ", plan.repetitions.size(), " ops again");
+    if (!plan.recomputed.empty())
+      text += concat(", ", plan.recomputed.size(), " ops recomputed");
     return text;
   }
 
@@ -94,7 +94,7 @@ private:
     if (!isJoinable || pins.recompute() != planner::Recompute::Free)
       return Status::ok();
     for (const char *recipe : {"no-recompute", "selective-recompute", "full-recompute"}) {
-      if (plan_.repetitions.empty() && recipe == std::string("no-recompute"))
+      if (plan_.recomputed.empty() && recipe == std::string("no-recompute"))
         continue; // the plan itself
       CompileOptions options = options_;
       options.pin += (options.pin.empty() ? "" : ",") + std::string(recipe);

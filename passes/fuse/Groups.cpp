@@ -410,20 +410,20 @@ bool Groups::tryMerge(int a, int b) {
   llvm::append_range(merged.members, groups_[from].members);
   llvm::sort(merged.members);
   for (int part : {into, from})
-    for (int repeated : groups_[part].recomputed)
-      if (!llvm::is_contained(merged.members, repeated) &&
-          !llvm::is_contained(merged.recomputed, repeated))
-        merged.recomputed.push_back(repeated);
+    for (int position : groups_[part].recomputed)
+      if (!llvm::is_contained(merged.members, position) &&
+          !llvm::is_contained(merged.recomputed, position))
+        merged.recomputed.push_back(position);
   merged.numbers = {a, b};
   const bool isEven = even_[into] && even_[into] == even_[from];
   if (!(isEven || obeysRules(merged)) || !graph_.merge(first, second))
     return false;
   merged.numbers = {into};
   for (int part : {into, from})
-    for (int repeated : groups_[part].recomputed)
-      llvm::erase(recomputedIn_[repeated], part);
-  for (int repeated : merged.recomputed)
-    recomputedIn_[repeated].push_back(into);
+    for (int position : groups_[part].recomputed)
+      llvm::erase(recomputedIn_[position], part);
+  for (int position : merged.recomputed)
+    recomputedIn_[position].push_back(into);
   groups_[into] = std::move(merged);
   if (!touched_.empty())
     touched_[into].reset();

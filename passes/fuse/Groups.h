@@ -78,7 +78,7 @@ public:
   // One group, by positions of ops.
   struct Group {
     llvm::SmallVector<int> members;    // positions, ascending
-    llvm::SmallVector<int> recomputed; // positions of other groups' compute ops that it repeats
+    llvm::SmallVector<int> recomputed; // positions of other groups' compute ops that it recomputes
     llvm::SmallVector<int> numbers;    // indices of the groups that it is, or is to replace
   };
   // Groups in the order of their first member; a group without members was merged into another.
@@ -130,7 +130,7 @@ private:
   // Compute ops, by position, and the clonable ops that they read.
   llvm::SmallVector<mlir::Operation *> withClonables(llvm::ArrayRef<int> computeOps) const;
   bool isIn(mlir::Operation *op, const Group &group) const;
-  // The groups that compute an op: its own one, and those that repeat it.
+  // The groups that compute an op: its own one, and those that recompute it.
   llvm::SmallVector<int> groupsWith(int computeOp) const;
   // The ops that are not clonable and read a value, directly or through clonable ops: positions,
   // ascending.
@@ -165,7 +165,7 @@ private:
   mutable size_t work_ = 0;
   // Whether groups obey the rules, by the identity of their ops and which of them are read outside.
   mutable std::unordered_map<std::string, bool> obeys_;
-  llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_;  // per compute op, groups repeating it
+  llvm::DenseMap<int, llvm::SmallVector<int>> recomputedIn_;  // groups that recompute an op
   llvm::DenseMap<mlir::Operation *, graph::StagePart> parts_; // groups lie in one
   bool isForGpus_;
 };

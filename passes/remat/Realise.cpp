@@ -1,10 +1,10 @@
-// Goes from the last op of the forward part to the first, so that the readers of an op that are
-// repetitions themselves stand in their places.
+// Goes from the last op of the forward part to the first, so that the clones that read an op stand
+// in their places before the op is cloned.
 #include "passes/remat/Realise.h"
 
 #include "compiler/planner/model/ReadStep.h"
-#include "dialects/graph/Again.h"
 #include "dialects/graph/Away.h"
+#include "dialects/graph/Recomputed.h"
 #include "dialects/graph/Step.h"
 #include "passes/fuse/Fuse.h"
 #include "passes/fuse/Groups.h"
@@ -28,10 +28,11 @@ Value sourceOf(Value value) {
   return value;
 }
 
-class Repetition {
+class Recomputation {
 public:
-  Repetition(func::FuncOp step, const planner::StepModel &model, const planner::Fates &fates)
-      : body_(step.getBody().front()), ops_(graph::opsOf(step)), fates_(fates) {
+  Recomputation(func::FuncOp step, const planner::StepModel &model,
+                const planner::RematPolicy &policy)
+      : body_(step.getBody().front()), ops_(graph::opsOf(step)), policy_(policy) {
     for (auto [i, op] : llvm::enumerate(ops_)) {
       positions_[op] = static_cast<int>(i);
       if (model.ops[i].part == planner::Part::Forward)
@@ -47,47 +48,46 @@ public:
   size_t run() {
     size_t clones = 0;
     for (size_t i = ops_.size(); i-- > 0;)
-      if (fates_.again[i])
-        clones += repeat(static_cast<int>(i));
+      if (policy_.recomputed[i])
+        clones += recompute(static_cast<int>(i));
     return clones;
   }
 
 private:
-  // Whether the op reads the repetition of a value instead of the value. The step's return does
-  // not.
-  bool readsRepetition(Operation *op) const {
+  // Whether the op reads the recomputed value instead of the value. The step's return does not.
+  bool readsRecomputed(Operation *op) const {
     return !forward_.contains(op) && op != body_.getTerminator();
   }
 
   // The position in the step of an op; of a clone that of the op before which it stands.
   int positionOf(Operation *op) const { return positions_.lookup(op); }
 
-  // From the last place to the first: a repetition serves the readers that are left. Returns the
-  // number of clones.
-  size_t repeat(int number) {
-    auto places = fates_.places.find(number);
-    if (places == fates_.places.end())
-      return repeatAt(number, std::nullopt, 1);
+  // From the last place to the first: a clone serves the readers that are left. Returns the number
+  // of clones.
+  size_t recompute(int number) {
+    auto places = policy_.places.find(number);
+    if (places == policy_.places.end())
+      return recomputeAt(number, std::nullopt, 1);
     size_t clones = 0;
     for (size_t i = places->second.size(); i-- > 0;)
-      clones += repeatAt(number, places->second[i], static_cast<int64_t>(i) + 1);
+      clones += recomputeAt(number, places->second[i], static_cast<int64_t>(i) + 1);
     return clones;
   }
 
-  // A repetition at a position, before others that stand there, for the readers there and behind
-  // it; without a position for all readers, before the first of them. False: there are none, or the
-  // op cannot stand there.
-  bool repeatAt(int number, std::optional<int> position, int64_t repetition) {
+  // Clones the op at a position, before others that stand there, for the readers there and after
+  // it; without a position for all readers, before the first of them. `recomputation`: its number
+  // among those of the op. False: there are no readers, or the op cannot stand there.
+  bool recomputeAt(int number, std::optional<int> position, int64_t recomputation) {
     Operation *op = ops_[number], *place = nullptr;
     auto reads = [&](Operation *user) {
-      return readsRepetition(user) && (!position || positionOf(user) >= *position);
+      return readsRecomputed(user) && (!position || positionOf(user) >= *position);
     };
     auto stayBefore = [&](Operation *other) {
       if (!place || other->isBeforeInBlock(place))
         place = other;
     };
     for (OpResult result : op->getResults())
-      if (fates_.isAgain(number, static_cast<int>(result.getResultNumber())))
+      if (policy_.isRecomputed(number, static_cast<int>(result.getResultNumber())))
         for (Operation *user : result.getUsers())
           if (reads(user))
             stayBefore(user);
@@ -106,17 +106,17 @@ private:
       return false;
     OpBuilder b(place);
     Operation *clone = b.clone(*op);
-    graph::markAgain(clone, repetition);
-    for (auto [value, again] : llvm::zip_equal(op->getResults(), clone->getResults()))
-      if (fates_.isAgain(number, static_cast<int>(again.getResultNumber())))
-        value.replaceUsesWithIf(again, [&](OpOperand &use) { return reads(use.getOwner()); });
+    graph::markRecomputed(clone, recomputation);
+    for (auto [value, copy] : llvm::zip_equal(op->getResults(), clone->getResults()))
+      if (policy_.isRecomputed(number, static_cast<int>(copy.getResultNumber())))
+        value.replaceUsesWithIf(copy, [&](OpOperand &use) { return reads(use.getOwner()); });
       else if (auto group = dyn_cast<graph::FusionOp>(clone))
-        readKept(group, again.getResultNumber(), value);
+        readKept(group, copy.getResultNumber(), value);
       else // kept until here
-        value.replaceUsesWithIf(again, [&](OpOperand &use) {
-          return readsRepetition(use.getOwner()) && clone->isBeforeInBlock(use.getOwner());
+        value.replaceUsesWithIf(copy, [&](OpOperand &use) {
+          return readsRecomputed(use.getOwner()) && clone->isBeforeInBlock(use.getOwner());
         });
-    // At once: an operand that only unused results need must not be repeated for this reader.
+    // At once: an operand that only unused results need must not be recomputed for this reader.
     if (auto group = dyn_cast<graph::FusionOp>(clone))
       clone = fuse::pruneGroup(group);
     positions_[clone] = positionOf(place);
@@ -126,7 +126,7 @@ private:
     return true;
   }
 
-  // Lets the ops inside a repeated group read a kept result instead of computing it.
+  // Lets the ops inside a recomputed group read a kept result instead of computing it.
   static void readKept(graph::FusionOp clone, unsigned result, Value kept) {
     Block &body = clone.getBody().front();
     Value inside = body.getTerminator()->getOperand(result);
@@ -136,7 +136,7 @@ private:
 
   Block &body_;
   SmallVector<Operation *> ops_;
-  const planner::Fates &fates_;
+  const planner::RematPolicy &policy_;
   llvm::DenseSet<Operation *> forward_;
   llvm::DenseMap<Operation *, int> positions_;    // see positionOf()
   llvm::DenseMap<int, Operation *> first_;        // per position the first clone that stands there
@@ -146,7 +146,7 @@ private:
 } // namespace
 
 // Marks what is kept in other spaces.
-static size_t markAway(func::FuncOp step, const planner::Fates &fates) {
+static size_t markAway(func::FuncOp step, const planner::RematPolicy &policy) {
   const SmallVector<Operation *> ops = graph::opsOf(step);
   MLIRContext *context = step.getContext();
   size_t marks = 0;
@@ -156,12 +156,12 @@ static size_t markAway(func::FuncOp step, const planner::Fates &fates) {
     set(space == Space::Device ? StringAttr() : graph::toAttribute(space, context));
     ++marks;
   };
-  for (const auto &[number, space] : fates.away) {
+  for (const auto &[number, space] : policy.away) {
     Operation *op = ops[number];
     mark(op->getAttr(graph::kAway), space,
          [&](StringAttr text) { op->setAttr(graph::kAway, text); });
   }
-  for (const auto &[number, space] : fates.arguments) {
+  for (const auto &[number, space] : policy.arguments) {
     const auto argument = static_cast<unsigned>(number);
     mark(step.getArgAttr(argument, graph::kAway), space, [&](StringAttr text) {
       text ? step.setArgAttr(argument, graph::kAway, text)
@@ -171,9 +171,10 @@ static size_t markAway(func::FuncOp step, const planner::Fates &fates) {
   return marks;
 }
 
-size_t realise(func::FuncOp step, const planner::StepModel &model, const planner::Fates &fates) {
-  const size_t marks = markAway(step, fates);
-  const size_t clones = Repetition(step, model, fates).run();
+size_t realise(func::FuncOp step, const planner::StepModel &model,
+               const planner::RematPolicy &policy) {
+  const size_t marks = markAway(step, policy);
+  const size_t clones = Recomputation(step, model, policy).run();
   if (clones == 0)
     return marks;
   Block &block = step.getBody().front();
@@ -190,8 +191,8 @@ size_t realise(func::FuncOp step, const planner::StepModel &model, const planner
 
 namespace {
 
-// The ops with a fate in the IR: graph.fate = "again", or "from_kept" for a group whose sufficient
-// results are kept, or another op whose passed on results are.
+// Reads the policy from the IR: graph.remat = "recompute", or "from_kept" for a group whose
+// sufficient results are kept, or another op whose passed on results are.
 struct RealisePass : impl::RealisePassBase<RealisePass> {
   void runOnOperation() override {
     func::FuncOp step = graph::stepOf(getOperation());
@@ -200,20 +201,20 @@ struct RealisePass : impl::RealisePassBase<RealisePass> {
     FailureOr<planner::StepModel> model = planner::readStep(step);
     if (failed(model))
       return signalPassFailure();
-    planner::Fates fates = planner::keepAll(*model);
+    planner::RematPolicy policy = planner::keepAll(*model);
     for (auto [i, op] : llvm::enumerate(graph::opsOf(step)))
-      if (auto fate = op->getAttrOfType<StringAttr>("graph.fate")) {
-        fates.again[i] = true;
+      if (auto remat = op->getAttrOfType<StringAttr>("graph.remat")) {
+        policy.recomputed[i] = true;
         const int number = static_cast<int>(i);
         std::optional<std::vector<int>> kept = planner::sufficientResults(*model, number);
         if (!kept)
           kept = planner::passedOnResults(*model, number);
-        if (kept && fate == "from_kept")
-          fates.kept[number] = *kept;
-        op->removeAttr("graph.fate");
+        if (kept && remat == "from_kept")
+          policy.kept[number] = *kept;
+        op->removeAttr("graph.remat");
       }
-    planner::normalise(*model, fates);
-    realise(step, *model, fates);
+    planner::normalise(*model, policy);
+    realise(step, *model, policy);
   }
 };
 

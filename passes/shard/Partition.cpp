@@ -3,9 +3,9 @@
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/model/ReadStep.h"
-#include "dialects/graph/Again.h"
 #include "dialects/graph/Away.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Recomputed.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
 #include "passes/shard/Annotate.h"
@@ -102,8 +102,8 @@ private:
       operands.push_back(read(plain.operands[i], choice.operands[i], plain.part));
     Operation *before = block_->empty() ? nullptr : &block_->back();
     SmallVector<Value> results = buildLocal(op, plain, decision, operands);
-    if (plain.isAgain)
-      markAgainBehind(before, graph::repetitionOf(op));
+    if (plain.isRecomputed)
+      markRecomputedAfter(before, graph::recomputationOf(op));
     for (auto [i, result] : llvm::enumerate(results)) {
       Value home = layouts_.change(b_, result, op->getResult(i).getType(), choice.natural[i],
                                    choice.results[i], name(plain.part));
@@ -117,11 +117,11 @@ private:
       returnValue(value);
   }
 
-  // Marks the ops of the block behind `before`, all of them if that is null.
-  void markAgainBehind(Operation *before, int64_t repetition) {
+  // Marks the ops of the block after `before`, all of them if that is null.
+  void markRecomputedAfter(Operation *before, int64_t recomputation) {
     for (Operation *op = before ? before->getNextNode() : &block_->front(); op;
          op = op->getNextNode())
-      graph::markAgain(op, repetition);
+      graph::markRecomputed(op, recomputation);
   }
 
   // Brings a value that leaves the step to the layout of its output as soon as it is made, so that

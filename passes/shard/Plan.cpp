@@ -63,10 +63,10 @@ private:
     CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(request, machine));
     const planner::Pins &pins = options.pins;
     if (pins.recompute() == planner::Recompute::Full ||
-        pins.recompute() == planner::Recompute::Selective || !pins.fateRules().empty())
-      return Status::userError("the pin ", pins.name(), " says what is computed again, but ",
+        pins.recompute() == planner::Recompute::Selective || !pins.rematRules().empty())
+      return Status::userError("the pin ", pins.name(), " says what is recomputed, but ",
                                "--cleave-shard-plan decides on layouts only: mark these ops with ",
-                               "graph.fate for --cleave-remat-realise, or use cleave-compile");
+                               "graph.remat for --cleave-remat-realise, or use cleave-compile");
     CLEAVE_TRY_ASSIGN(planner::PlanReport decided, planner::planStep(model, machine, options));
     annotate(step, decided);
     return Status::ok();

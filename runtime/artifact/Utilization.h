@@ -1,5 +1,5 @@
 // Model FLOPs utilization (MFU): the share of the devices' peak rate that the products of the model
-// take, each counted once whatever the plan repeats.
+// take, each counted once whatever the plan recomputes.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"

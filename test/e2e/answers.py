@@ -50,27 +50,27 @@ class Answers(unittest.TestCase):
         small = self.compile("small.plan", "--memory", rows[0]["budget_bytes"])
         self.assertAlmostEqual(small["predicted"]["planned_seconds"], seconds[0])
 
-    def test_the_difference_names_fates_layouts_and_collectives(self):
+    def test_the_difference_names_recomputation_layouts_and_collectives(self):
         free = self.compile("free.plan", "--pin", "dp", ranks=2)
         self.compile("split.plan", "--pin", "fsdp,full-recompute", ranks=2)
         found = cleave.must("cleave-dump", "--diff", self.folder / "free.plan", self.folder / "split.plan").out
         for part in (r"all-reduce over dp", r"reduce-scatter over dp", r"blocks\.\{0,1\}\.attn\.qkv\.weight x2 +\[_, _\] +\[dp=2, _\]",
-                     r"kept +computed again", r"(?m)^ +step .* \+\d"):
+                     r"kept +recomputed", r"(?m)^ +step .* \+\d"):
             self.assertRegex(found, part)
         same = cleave.must("cleave-dump", "--diff", self.folder / "free.plan", self.folder / "free.plan").out
-        self.assertIn("No instruction, layout, fate or buffer differs", same)
+        self.assertIn("No instruction, layout, recomputation or buffer differs", same)
         self.assertGreater(free["predicted"]["step_seconds"], 0)
 
-    def test_every_fate_is_explained_with_the_price_of_memory_that_would_change_it(self):
+    def test_every_recompute_decision_is_explained_with_the_price_of_memory_that_would_change_it(self):
         plan = self.compile("gpt.plan")
         kept = self.decisions(plan, "kept")
         self.assertGreater(len(kept), 10)
-        again = self.decisions(self.compile("again.plan", "--pin", "full-recompute"), "recompute")
-        for name, fate in (("gpt.plan", next(fate for fate in kept if fate["alternatives"])), ("again.plan", again[0])):
-            text = cleave.must("cleave-dump", self.folder / name, "--explain", fate["name"]).out
+        recomputed = self.decisions(self.compile("full.plan", "--pin", "full-recompute"), "recompute")
+        for name, decision in (("gpt.plan", next(each for each in kept if each["alternatives"])), ("full.plan", recomputed[0])):
+            text = cleave.must("cleave-dump", self.folder / name, "--explain", decision["name"]).out
             self.assertRegex(" ".join(text.split()), r"per GiB")
-        fates = cleave.must("cleave-dump", self.folder / "again.plan", "--fates").out
-        self.assertRegex(fates, r"input of blocks\.\{0,1\}\.\S+ +2 ")
+        text = cleave.must("cleave-dump", self.folder / "full.plan", "--recompute").out
+        self.assertRegex(text, r"input of blocks\.\{0,1\}\.\S+ +2 ")
 
     def test_a_cut_batch_trains_as_accumulation_does(self):
         plan, log = self.folder / "gpt.plan", self.folder / "log.jsonl"

@@ -58,8 +58,8 @@ class Budgets(unittest.TestCase):
             losses, used = self.train(data)
             predicted = found["predicted"]
             if os.environ.get("CLEAVE_SHOW"):
-                again = sum(decision["kind"] == "recompute" for decision in found["decisions"])
-                print(f"{name:<14}{ranks:>3}{budget:>14}{predicted['peak_bytes']:>14}{used[0][1]:>14}{again:>6}"
+                recomputed = sum(decision["kind"] == "recompute" for decision in found["decisions"])
+                print(f"{name:<14}{ranks:>3}{budget:>14}{predicted['peak_bytes']:>14}{used[0][1]:>14}{recomputed:>6}"
                       f"{predicted['step_seconds'] * 1e6:>12.1f} us", flush=True)
             for planned, allocated in used:
                 self.assertEqual(planned, allocated)

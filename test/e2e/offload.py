@@ -83,8 +83,8 @@ class Offload(fixture.Plans):
         for name in MODELS:
             model, samples, options = self.write(name, 2)
             wanted = self.numbers(self.compile("kept", model, *options), samples)
-            for again, pipeline, zero in itertools.product((False, True), repeat=3):
-                pins = [*(["zero3"] if zero else []), *(["full-recompute"] if again else [])]
+            for recompute, pipeline, zero in itertools.product((False, True), repeat=3):
+                pins = [*(["zero3"] if zero else []), *(["full-recompute"] if recompute else [])]
                 more, ranks = ["--stages", 2] if pipeline else [], (2 if pipeline else 1) * (2 if zero else 1)
                 with self.subTest(model=name, pins=pins, stages=more):
                     plans = [self.compile("here", model, *options, *more, *(["--pin", ",".join(pins)] if pins else []), ranks=ranks),
@@ -96,7 +96,7 @@ class Offload(fixture.Plans):
                     for a, b in zip(found, wanted):
                         self.assertLess(max(abs(x - y) / abs(y) for x, y in zip(a, b)), 1e-5)
 
-    def test_the_planner_mixes_what_is_moved_and_what_is_computed_again(self):
+    def test_the_planner_mixes_what_is_moved_and_what_is_recomputed(self):
         """Where host memory is short, too; and it says what is missing."""
         with unittest.mock.patch.object(stages, "BATCH", 8):
             model, samples, options = self.write("gpt2")
@@ -114,7 +114,7 @@ class Offload(fixture.Plans):
         self.fails(model, options, ["--memory", "64KiB", "--host-memory", "64KiB"], 2, "64.0 KiB")
 
     def test_the_free_plan_is_predicted_to_be_about_as_fast_as_pins_in_the_same_memory(self):
-        """Copies run beside computation on CPUs, too: what they hide counts for less than what is computed again."""
+        """Copies run beside computation on CPUs, too: what they hide counts for less than what is recomputed."""
         with unittest.mock.patch.object(stages, "BATCH", 8):
             model, samples, options = self.write("gpt2")
         wanted = None

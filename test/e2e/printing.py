@@ -47,7 +47,7 @@ class Printing(fixture.InFolder):
         cls.said = cleave.compile_model(cleave.GPT["model"], cls.plan, ranks=4)
 
     def views(self):
-        for view in ([], ["-v"], ["-q"], ["--sharding"], ["--memory"], ["--collectives"], ["--kinds"], ["--fates"], ["--program", "0"], ["--explain", "tok.weight"],
+        for view in ([], ["-v"], ["-q"], ["--sharding"], ["--memory"], ["--collectives"], ["--kinds"], ["--recompute"], ["--program", "0"], ["--explain", "tok.weight"],
                      ["--explain", "head.weight"], ["--diff", self.plan]):
             yield [cleave.BIN / "cleave-dump", self.plan, *view]
 

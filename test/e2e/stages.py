@@ -200,7 +200,7 @@ class Stages(fixture.Plans):
 
     def test_a_schedule_recomputes_before_the_gradient_arrives(self):
         model, samples, options = write("llama2-7b", MODELS["llama2-7b"], self.folder)
-        plans = [self.plan(f"again{i}", model, [*options, *more], i) for i, more in ((1, []), (2, ["--pin", "full-recompute", "--schedule", "pre-recompute"]))]
+        plans = [self.plan(f"recomputed{i}", model, [*options, *more], i) for i, more in ((1, []), (2, ["--pin", "full-recompute", "--schedule", "pre-recompute"]))]
         self.assertEqual(*(self.numbers(plan, samples, steps=3) for plan in plans))
         self.assertRegex(cleave.must("cleave-dump", plans[1], "--schedule").out, r"stage 0  .*F2.*R1.*B1")
 

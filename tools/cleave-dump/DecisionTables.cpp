@@ -3,8 +3,8 @@
 
 #include "runtime/base/Fold.h"
 #include "runtime/base/Units.h"
-#include "tools/cleave-dump/FateTables.h"
 #include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/RematTables.h"
 
 #include <algorithm>
 #include <limits>
@@ -111,7 +111,7 @@ static std::string decisionTable(const plan::Plan &plan, const std::string &kind
 }
 
 std::string decisionTables(const plan::Plan &plan, Rows rows) {
-  // Shown elsewhere: meshes and axes, what is computed again, and by --fates what is kept.
+  // Shown elsewhere: meshes and axes, what is recomputed, and by --recompute what is kept.
   std::vector<std::string> done = {"remark", "kept", "recompute", "mesh", "axis", "strategy"};
   std::string result;
   for (const plan::Decision &decision : plan.decisions())
@@ -119,8 +119,8 @@ std::string decisionTables(const plan::Plan &plan, Rows rows) {
       done.push_back(decision.kind());
       result += decisionTable(plan, decision.kind(), rows);
     }
-  if (const std::string again = fateTable(plan, "recompute"); !again.empty())
-    result += "\n" + again;
+  if (const std::string recomputed = rematTable(plan, "recompute"); !recomputed.empty())
+    result += "\n" + recomputed;
   if (result.empty())
     return "";
   return "\n" + titled("Decisions") + "\n" + result.substr(1) +

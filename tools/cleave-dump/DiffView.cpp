@@ -217,7 +217,7 @@ std::string peak(const plan::Plan &before, const plan::Plan &after) {
                  });
 }
 
-// -- layouts and fates ----------------------------------------------------------------------------
+// -- layouts and recomputation --------------------------------------------------------------------
 
 struct Change {
   std::vector<std::string> names;
@@ -287,36 +287,36 @@ std::string layouts(const plan::Plan &before, const plan::Plan &after) {
   return changesText("Layouts that differ", "tensors", "one rank holds", changes, signedBytes);
 }
 
-// The name of what a repetition repeats.
+// The name of the op that a recomputed op stands for.
 std::string originOf(std::string name) {
-  constexpr std::string_view kSuffix = ", again";
+  constexpr std::string_view kSuffix = ", recomputed";
   if (name.ends_with(kSuffix))
     name.resize(name.size() - kSuffix.size());
   return name;
 }
 
-// Per name the fate of the value, and the seconds of computing it again.
-std::map<std::string, std::pair<std::string, double>> fatesOf(const plan::Plan &plan) {
-  std::map<std::string, std::pair<std::string, double>> fates;
+// Per name the recompute decision on the value, and the seconds of recomputing it.
+std::map<std::string, std::pair<std::string, double>> rematsOf(const plan::Plan &plan) {
+  std::map<std::string, std::pair<std::string, double>> remats;
   for (const plan::Decision &decision : plan.decisions())
     if (decision.kind() == "recompute")
-      fates[originOf(decision.name())] = {"computed again", decision.seconds()};
+      remats[originOf(decision.name())] = {"recomputed", decision.seconds()};
     else if (decision.kind() == "kept")
-      fates.try_emplace(decision.name(), "kept", 0);
-  return fates;
+      remats.try_emplace(decision.name(), "kept", 0);
+  return remats;
 }
 
-std::string fates(const plan::Plan &before, const plan::Plan &after) {
-  auto old = fatesOf(before), now = fatesOf(after);
-  for (const auto &[name, fate] : old)
+std::string recomputation(const plan::Plan &before, const plan::Plan &after) {
+  auto old = rematsOf(before), now = rematsOf(after);
+  for (const auto &[name, remat] : old)
     now.try_emplace(name, "not kept", 0);
   Changes changes;
-  for (const auto &[name, fate] : now) {
+  for (const auto &[name, remat] : now) {
     const std::pair<std::string, double> &was = old.try_emplace(name, "not kept", 0).first->second;
-    addChange(changes, name, was.first, fate.first, fate.second - was.second);
+    addChange(changes, name, was.first, remat.first, remat.second - was.second);
   }
-  return changesText("Fates that differ: what the backward pass reads", "values", "takes", changes,
-                     signedSeconds);
+  return changesText("Recomputation that differs: what the backward pass reads", "values", "takes",
+                     changes, signedSeconds);
 }
 
 } // namespace
@@ -327,8 +327,10 @@ std::string diffView(const plan::Plan &before, const std::string &pathBefore,
   if (before.source().sha256() != after.source().sha256())
     text += "  The plans are for different model files: names may not mean the same.\n";
   const std::string parts = times(before, after) + collectives(before, after) +
-                            layouts(before, after) + fates(before, after) + peak(before, after);
-  return text + (parts.empty() ? "\nNo instruction, layout, fate or buffer differs.\n" : parts);
+                            layouts(before, after) + recomputation(before, after) +
+                            peak(before, after);
+  return text +
+         (parts.empty() ? "\nNo instruction, layout, recomputation or buffer differs.\n" : parts);
 }
 
 } // namespace cleave::dump

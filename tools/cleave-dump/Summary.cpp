@@ -5,8 +5,8 @@
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/DecisionTables.h"
-#include "tools/cleave-dump/FateTables.h"
 #include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/RematTables.h"
 #include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Views.h"
 

@@ -177,23 +177,23 @@ private:
 
   // Shares of the bytes that the backward pass reads of the forward pass.
   void writeCheckpointing() {
-    uint64_t again = 0, kept = 0;
+    uint64_t recomputed = 0, kept = 0;
     size_t count = 0;
     for (const plan::Decision &decision : plan_.decisions())
       if (decision.is_of_parameters())
         continue; // fsdp_reshard_after_forward
       else if (decision.kind() == "recompute")
-        again += decision.bytes(), ++count;
+        recomputed += decision.bytes(), ++count;
       else if (decision.kind() == "kept")
         kept += decision.bytes();
     constexpr double kFew = 0.05, kMost = 0.75;
-    const double share = again + kept ? double(again) / double(again + kept) : 0;
+    const double share = recomputed + kept ? double(recomputed) / double(recomputed + kept) : 0;
     section("activation_checkpoint");
     set("mode", quoted(share < kFew ? "none" : share < kMost ? "selective" : "full"));
     if (share >= kFew && share < kMost)
       set("selective_ac_option", quoted("op"));
     if (count)
-      add(concat("which ", count, " values are computed again, ", percentText(share),
+      add(concat("which ", count, " values are recomputed, ", percentText(share),
                  " of the bytes that the backward pass reads"));
   }
 

@@ -42,11 +42,12 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank);
 Result<std::string> explain(const plan::Plan &plan, const std::string &name);
 
 // What the backward pass reads of the forward pass: values that are kept and values that are
-// computed again, with the price of memory at which that would change.
-std::string fatesView(const plan::Plan &plan);
+// recomputed, with the price of memory at which that would change.
+std::string rematView(const plan::Plan &plan);
 
-// Two plans side by side: costs, kernels and collectives, layouts, fates and memory that differ,
-// those of repeated blocks together, the largest differences first. Paths are used in the title.
+// Two plans side by side: costs, kernels and collectives, layouts, recomputation and memory that
+// differ, those of repeated blocks together, the largest differences first. Paths are used in the
+// title.
 std::string diffView(const plan::Plan &before, const std::string &pathBefore,
                      const plan::Plan &after, const std::string &pathAfter);
 

@@ -19,7 +19,7 @@ struct Options {
   std::vector<std::string> paths;
   std::string path; // the first one
   bool sharding = false, memory = false, collectives = false, schedule = false, kinds = false,
-       fates = false, json = false;
+       recompute = false, json = false;
   std::optional<uint32_t> program;
   std::optional<std::string> explain, diff, html, trace, torchtitan, dtensor;
 };
@@ -45,8 +45,8 @@ static Result<std::string> views(const plan::Plan &plan, const Options &options)
     CLEAVE_TRY_ASSIGN(std::string view, dump::kindsView(plan));
     parts.push_back(std::move(view));
   }
-  if (options.fates)
-    parts.push_back(dump::fatesView(plan));
+  if (options.recompute)
+    parts.push_back(dump::rematView(plan));
   if (options.program) {
     Result<std::string> view = dump::programView(plan, *options.program);
     CLEAVE_TRY(view.status());
@@ -85,7 +85,7 @@ static std::vector<View> viewsOf(const Options &options) {
           {"--schedule", options.schedule, true},
           {"--kinds", options.kinds, true},
           {"--program", options.program.has_value(), true},
-          {"--fates", options.fates, false},
+          {"--recompute", options.recompute, false},
           {"--explain", options.explain.has_value(), false},
           {"--diff", options.diff.has_value(), true},
           {"--json", options.json, false},
@@ -181,8 +181,8 @@ int main(int argc, char **argv) {
   app.add_option("--program", options.program, "instructions of one rank")->type_name("RANK");
   app.add_option("--explain", options.explain, "everything about one parameter, op or value")
       ->type_name("NAME");
-  app.add_flag("--fates", options.fates,
-               "what is kept for the backward pass and what is computed again");
+  app.add_flag("--recompute", options.recompute,
+               "what is kept for the backward pass and what is recomputed");
   app.add_option("--diff", options.diff, "compare this plan, as before, with PLAN")
       ->type_name("PLAN");
   app.add_flag("--json", options.json, "everything as JSON");

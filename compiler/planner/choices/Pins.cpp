@@ -56,14 +56,14 @@ template <typename Table> static auto find(const Table &table, std::string_view 
 Result<bool> Pins::readRecipes(const std::string &text) {
   if (text.empty())
     return true;
-  int layouts = 0, fates = 0;
+  int layouts = 0, recomputations = 0;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string name = text.substr(at, end - at);
     at = end + 1;
     if (const Recompute *recompute = find(kRecomputations, name)) {
       recompute_ = *recompute;
-      ++fates;
+      ++recomputations;
       continue;
     }
     if (std::optional<SpacePin> offload = readOffload(name)) {
@@ -76,7 +76,7 @@ Result<bool> Pins::readRecipes(const std::string &text) {
     recipe_ = *recipe;
     ++layouts;
   }
-  if (layouts > 1 || fates > 1)
+  if (layouts > 1 || recomputations > 1)
     return Status::userError("the pins ", text, " contradict each other: expected at most one ",
                              "recipe for layouts and one for recomputation");
   name_ = text;
@@ -103,13 +103,13 @@ Result<Pins> Pins::parse(const std::string &text) {
   return pins;
 }
 
-static Result<FatePin> readFate(const nlohmann::json &entry) {
-  const nlohmann::json &fate = entry["recompute"];
+static Result<RematPin> readRemat(const nlohmann::json &entry) {
+  const nlohmann::json &recompute = entry["recompute"];
   if (entry.size() != 2 || !entry.contains("op") || !entry["op"].is_string() ||
-      (fate != "again" && fate != "keep"))
+      !recompute.is_boolean())
     return Status::userError("a pin on recomputation is malformed: expected {\"op\": \"glob\", ",
-                             "\"recompute\": \"again\" or \"keep\"}, found ", entry.dump());
-  return FatePin{entry["op"].get<std::string>(), fate == "again"};
+                             "\"recompute\": true or false}, found ", entry.dump());
+  return RematPin{entry["op"].get<std::string>(), recompute.get<bool>()};
 }
 
 static Result<SpacePin> readSpace(const nlohmann::json &entry) {
@@ -167,8 +167,8 @@ Result<Pins> Pins::fromJson(const std::string &json) {
       continue;
     }
     if (entry.is_object() && entry.contains("recompute")) {
-      CLEAVE_TRY_ASSIGN(FatePin pin, readFate(entry));
-      pins.fateRules_.push_back(std::move(pin));
+      CLEAVE_TRY_ASSIGN(RematPin pin, readRemat(entry));
+      pins.rematRules_.push_back(std::move(pin));
       continue;
     }
     NamePin pin;

@@ -6,11 +6,11 @@
 // Recipes for recomputation:
 //
 //   full-recompute       what crosses the boundaries of blocks is kept for the backward pass, all
-//                        between is computed again (Fates.h)
-//   selective-recompute  what is cheap per byte and reads kept values is computed again
+//                        between is recomputed (RematPolicy.h)
+//   selective-recompute  what is cheap per byte and reads kept values is recomputed
 //   no-recompute         everything is kept
-//   sharding-first       layouts are those that are best without a limit of memory; only what is
-//                        computed again is chosen for the budget
+//   sharding-first       layouts are those that are best without a limit of memory; only
+//                        recomputation is chosen for the budget
 //
 // Recipes for what is kept outside of device memory (--host-memory, --file-memory):
 //
@@ -28,7 +28,7 @@
 // the same) the layout for use. With "op" instead of "name": the layout of the op's first result.
 // Where rules name an axis and the planner chooses the mesh, its axes are `dp`, the first one, and
 // `tp`, whatever they split. Only `dp` can be named: not all meshes that are tried have two axes.
-// {"op": "blocks.*.fc", "recompute": "again"} or "keep": the fate of the op's results.
+// {"op": "blocks.*.fc", "recompute": true} or false: whether the op is recomputed, or kept.
 // {"name": "blocks.*", "space": "host"}, "file" or "device": where arguments are from step to step.
 // {"op": "blocks.*.fc", "space": "host"}, …: where the op's results are kept for the backward pass.
 // {"name": "blocks.*", "gathered": "keep"} or "again": whether parameters that are gathered for use
@@ -48,9 +48,9 @@ namespace cleave::planner {
 enum class Recompute { Free, Full, Selective, None, ShardingFirst };
 
 // One rule of a file on recomputation.
-struct FatePin {
+struct RematPin {
   std::string op; // glob on names of ops
-  bool again = false;
+  bool recompute = false;
 };
 
 // One rule of a file on parameters that are gathered.
@@ -92,7 +92,7 @@ public:
 
   const Recipe &recipe() const { return recipe_; }
   Recompute recompute() const { return recompute_; }
-  const std::vector<FatePin> &fateRules() const { return fateRules_; }
+  const std::vector<RematPin> &rematRules() const { return rematRules_; }
   // In the order in which they are given: later ones win.
   const std::vector<SpacePin> &spaceRules() const { return spaceRules_; }
   // Whether any pin restricts layouts.
@@ -138,7 +138,7 @@ private:
 
   Recipe recipe_;
   Recompute recompute_ = Recompute::Free;
-  std::vector<FatePin> fateRules_;
+  std::vector<RematPin> rematRules_;
   std::vector<SpacePin> spaceRules_;
   std::vector<GatherPin> gatherRules_;
   std::string name_;

@@ -14,7 +14,7 @@ ModelWork modelWork(const StepModel &model, const cluster::Cluster &cluster) {
   bool isKnown = true;
   std::map<std::string, double> flopsOf; // by type
   for (const Op &op : model.ops) {
-    if (op.isAgain || !op.work.isProduct)
+    if (op.isRecomputed || !op.work.isProduct)
       continue;
     const double flops = op.work.flops * static_cast<double>(op.repeats);
     const std::string type = op.work.elementType;

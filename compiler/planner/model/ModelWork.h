@@ -8,7 +8,7 @@
 namespace cleave::planner {
 
 struct ModelWork {
-  double flops = 0;       // of products, convolutions and attention, each once; no repetitions
+  double flops = 0;       // of products, convolutions and attention, each once; no recomputation
   double peakSeconds = 0; // in which one device would compute them at its peak rates; 0: not known
   std::string type;       // that 95 % of these FLOPs or more compute in, `bf16`; empty: none
 };

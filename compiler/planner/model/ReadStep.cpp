@@ -3,7 +3,6 @@
 
 #include "compiler/analysis/Identity.h"
 #include "compiler/cost/Roofline.h"
-#include "dialects/graph/Again.h"
 #include "dialects/graph/Attention.h"
 #include "dialects/graph/Away.h"
 #include "dialects/graph/Cost.h"
@@ -11,6 +10,7 @@
 #include "dialects/graph/GroupedMatmul.h"
 #include "dialects/graph/Messages.h"
 #include "dialects/graph/Provenance.h"
+#include "dialects/graph/Recomputed.h"
 #include "dialects/graph/Stage.h"
 #include "dialects/graph/Step.h"
 #include "runtime/base/Concat.h"
@@ -122,8 +122,8 @@ private:
     int number = static_cast<int>(model_.ops.size());
     Op plain = alike(op);
     plain.name = nameOf(op, number);
-    if (const int64_t repetition = graph::repetitionOf(op))
-      plain.name += repetition == 1 ? ", again" : concat(", again ", repetition);
+    if (const int64_t recomputation = graph::recomputationOf(op))
+      plain.name += recomputation == 1 ? ", recomputed" : concat(", recomputed ", recomputation);
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       int value = index_.at(operand);
       plain.operands.push_back(value);
@@ -144,7 +144,7 @@ private:
     Op &plain = entry->second;
     if (!isNew)
       return plain;
-    plain.isAgain = graph::isAgain(op);
+    plain.isRecomputed = graph::isRecomputed(op);
     plain.kind = op->getName().getStringRef().str();
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       if (graph::isReadSparsely(op, i))

@@ -56,9 +56,9 @@ public:
     markForward();
     findOwners();
     for (size_t i = 0; i < model_.ops.size(); ++i)
-      model_.ops[i].part = isForward_[i]                           ? Part::Forward
-                           : !model_.ops[i].isAgain && isUpdate(i) ? Part::Update
-                                                                   : Part::Backward;
+      model_.ops[i].part = isForward_[i]                                ? Part::Forward
+                           : !model_.ops[i].isRecomputed && isUpdate(i) ? Part::Update
+                                                                        : Part::Backward;
   }
 
 private:

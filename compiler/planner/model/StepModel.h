@@ -114,7 +114,8 @@ struct Op {
   // `copiesBehindProducer`, else that of its operand. Blocks whose dims have one element may need
   // no copy.
   std::optional<cost::MemoryOrder> copyOrder = std::nullopt;
-  bool isAgain = false; // repeats an op of the forward part for the backward part (Fates.h)
+  // Recomputes an op of the forward part for the backward part (planner/remat/RematPolicy.h).
+  bool isRecomputed = false;
 
   // How often per step its results are complete: a sum over the micro-batches is once.
   int64_t completions() const { return isAccumulate ? 1 : repeats; }
@@ -165,7 +166,7 @@ struct StepModel {
   // In a stage of one chunk, the most micro-batches that have run their forward part and not their
   // backward part when a backward part begins. 1 in stages of several chunks and in other steps.
   int64_t waiting = 1;
-  int insertable = 0; // ops that repetitions may add between any two ops of the backward part
+  int insertable = 0; // recomputed ops that may be added between any two ops of the backward part
 };
 
 // The micro-batches in flight of the chunk that an op belongs to.
@@ -179,7 +180,7 @@ bool readsParametersOnly(const StepModel &model, const Op &op);
 
 // Sets Op::part of every op. Forward: the loss or an output depends on it. Update: it reads a
 // parameter, its state or the result of another update op, and only that parameter and its state
-// depend on it. Backward: all other ops, and all that repeat others.
+// depend on it. Backward: all other ops, and all recomputed ops.
 void classifyOps(StepModel &model);
 
 // Sets the clock, and the stores as if every op were one instruction with a buffer per result:

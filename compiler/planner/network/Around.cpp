@@ -24,9 +24,9 @@ void keepAround(PlanProblem &problem, const StepModel &model, const StepModel &b
     const Op &op = model.ops[i];
     auto isSame = [&](const Op &other) { return other.name == op.name && other.kind == op.kind; };
     size_t found = old;
-    while (!op.isAgain && found < before.ops.size() && !isSame(before.ops[found]))
+    while (!op.isRecomputed && found < before.ops.size() && !isSame(before.ops[found]))
       ++found;
-    if (op.isAgain || found == before.ops.size())
+    if (op.isRecomputed || found == before.ops.size())
       continue;
     old = found + 1;
     const OpDecision &decision = around.ops[found];

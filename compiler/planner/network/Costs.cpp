@@ -16,7 +16,7 @@ Costs::Costs(const StepModel &model, const cluster::Cluster &cluster, const Mesh
   for (const Value &value : model.values)
     if (isReadLate(model, value))
       lateBytes_ += static_cast<double>(value.bytes());
-  if (model.insertable > 0) // repetitions may fill a bucket
+  if (model.insertable > 0) // recomputed ops may fill a bucket
     lateBytes_ = std::max(lateBytes_, static_cast<double>(kBucketBytes));
 }
 

@@ -7,14 +7,14 @@
 namespace cleave::planner {
 
 ArgumentSpaces::ArgumentSpaces(const Costs &costs, const PricedDecisions &decided,
-                               const ForcedFates &forced, const FateChoices &fates,
+                               const PinnedRemat &pinned, const RematChoices &choices,
                                const OtherSpaces &spaces, SpacePrices prices)
-    : costs_(costs), model_(costs.model()), decided_(decided), forced_(forced), fates_(fates),
+    : costs_(costs), model_(costs.model()), decided_(decided), pinned_(pinned), choices_(choices),
       spaces_(spaces), prices_(std::move(prices)) {}
 
 bool ArgumentSpaces::isOpen(int argument) const {
   return spaces_.any() && argument >= 0 && mayBeAway(model_, model_.arguments[argument]) &&
-         forced_.arguments.count(argument) == 0;
+         pinned_.arguments.count(argument) == 0;
 }
 
 void ArgumentSpaces::addTo(solver::Problem &problem) {
@@ -40,12 +40,13 @@ std::vector<int> ArgumentSpaces::readersOf(int value) const {
 
 void ArgumentSpaces::add(int index, int64_t bytes, solver::Problem &problem) {
   const Argument &argument = model_.arguments[index];
-  solver::Node node{argument.name, {{0, fates_.tickOf(model_.instants), 0}}, {}};
+  solver::Node node{argument.name, {{0, choices_.tickOf(model_.instants), 0}}, {}};
   double copies = 0; // per step
   for (int reader : readersOf(argument.value)) {
     const Op &op = model_.ops[reader];
     copies += static_cast<double>(op.repeats);
-    node.usages.push_back({fates_.tickOf(op.runs.begin - 1), fates_.tickOf(op.runs.end + 1), 0});
+    node.usages.push_back(
+        {choices_.tickOf(op.runs.begin - 1), choices_.tickOf(op.runs.end + 1), 0});
   }
   const int made = argument.output < 0 ? -1 : model_.outputs[argument.output].value;
   if (const int maker = made < 0 ? -1 : model_.values[made].producer; maker >= 0)
@@ -88,7 +89,7 @@ double ArgumentSpaces::priceOf(Space space, int64_t bytes) const {
 }
 
 solver::Usage ArgumentSpaces::throughout(Space space) const {
-  return {0, fates_.tickOf(model_.instants), static_cast<int>(space)};
+  return {0, choices_.tickOf(model_.instants), static_cast<int>(space)};
 }
 
 } // namespace cleave::planner

@@ -1,13 +1,13 @@
 // ArgumentSpaces: in which space parameters, constants and states are from step to step, as nodes
-// of the network of fates (ChooseFates.h).
+// of the network of recomputation (ChooseRemat.h).
 //
 // A node has the choice of device memory, and one per other space of which there are bytes. An
 // argument that is elsewhere takes device memory while an op reads it, a copy in per op, and a copy
 // out where its new value is made. The program may do with fewer copies (schedule/Away.h).
 #pragma once
 
-#include "compiler/planner/remat/ChooseFates.h"
-#include "compiler/planner/remat/FateChoices.h"
+#include "compiler/planner/remat/ChooseRemat.h"
+#include "compiler/planner/remat/RematChoices.h"
 
 #include <map>
 
@@ -19,8 +19,8 @@ using SpacePrices = std::map<Space, double>;
 class ArgumentSpaces {
 public:
   // `decided` has the bytes of the arguments. Keeps references to all but the spaces and prices.
-  ArgumentSpaces(const Costs &costs, const PricedDecisions &decided, const ForcedFates &forced,
-                 const FateChoices &fates, const OtherSpaces &spaces, SpacePrices prices);
+  ArgumentSpaces(const Costs &costs, const PricedDecisions &decided, const PinnedRemat &pinned,
+                 const RematChoices &choices, const OtherSpaces &spaces, SpacePrices prices);
 
   // Adds the nodes.
   void addTo(solver::Problem &problem);
@@ -50,8 +50,8 @@ private:
   const Costs &costs_;
   const StepModel &model_;
   const PricedDecisions &decided_;
-  const ForcedFates &forced_;
-  const FateChoices &fates_;
+  const PinnedRemat &pinned_;
+  const RematChoices &choices_;
   const OtherSpaces spaces_;
   const SpacePrices prices_;
   std::vector<OpenArgument> open_;

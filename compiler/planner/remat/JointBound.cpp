@@ -8,7 +8,7 @@
 
 namespace cleave::planner {
 
-StepModel withRoomForRepetitions(const StepModel &model) {
+StepModel withRoomForRecomputation(const StepModel &model) {
   StepModel roomy = model;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
     roomy.insertable += isRecomputable(model, i);
@@ -101,7 +101,7 @@ private:
   static constexpr double kNear = 1.5;         // between prices around one that is known
   static constexpr double kGoodGap = 1e-3;     // of the solution of one network
 
-  // Whether every plan takes more than the budget at some instant, whatever it computes again. At a
+  // Whether every plan takes more than the budget at some instant, whatever it recomputes. At a
   // price at which a thousandth of the budget is worth more than any plan, plans that fit cost less
   // than the worst seconds and the price of the budget: a larger bound proves that there are none.
   // Of several instants each one is the fullest of the smallest solution for the one before.
@@ -175,12 +175,12 @@ private:
 
 } // namespace
 
-Result<Joint> boundJointly(Costs &costs, const Pins &pins, const ForcedFates &forced,
+Result<Joint> boundJointly(Costs &costs, const Pins &pins, const PinnedRemat &pinned,
                            const Budget &budget, const JointHint &hint, const ChoiceLimits &choices,
                            const solver::SolveOptions &limits) {
   Joint joint;
   CLEAVE_TRY_ASSIGN(joint.kept, buildProblem(costs, pins, Budget::unlimited(), {choices}));
-  JointNetwork network(costs, joint.kept, forced);
+  JointNetwork network(costs, joint.kept, pinned);
   CLEAVE_TRY(PriceSearch(network, budget, limits, joint).run(hint));
   for (const auto &[node, rest] : joint.kept.rests)
     if (!joint.choices.empty() && joint.choices[node] == rest.choice)

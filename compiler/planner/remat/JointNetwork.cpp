@@ -1,4 +1,4 @@
-// Fates as functions of strategies and prices, and the lives of contents.
+// Recompute decisions as functions of strategies and prices, and the lives of contents.
 #include "compiler/planner/remat/JointNetwork.h"
 
 #include "compiler/planner/remat/PartOfGroup.h"
@@ -11,8 +11,8 @@ static bool any(const std::vector<bool> &flags) {
   return std::find(flags.begin(), flags.end(), true) != flags.end();
 }
 
-JointNetwork::JointNetwork(Costs &costs, const PlanProblem &kept, const ForcedFates &forced)
-    : costs_(costs), model_(costs.model()), kept_(kept), forced_(forced),
+JointNetwork::JointNetwork(Costs &costs, const PlanProblem &kept, const PinnedRemat &pinned)
+    : costs_(costs), model_(costs.model()), kept_(kept), pinned_(pinned),
       reads_(model_.values.size()), hasHome_(model_.values.size(), false),
       ofProducts_(model_.values.size()), firstBehind_(model_.ops.size(), kNever),
       nodes_(kept_.network.nodes.size()), priced_(kept_.network) {
@@ -21,7 +21,7 @@ JointNetwork::JointNetwork(Costs &costs, const PlanProblem &kept, const ForcedFa
   others_ = whileOthersWait();
   for (size_t v = 0; v < nodes_.size(); ++v)
     if (v < model_.ops.size())
-      addFates(static_cast<int>(v));
+      addRemats(static_cast<int>(v));
     else
       addOther(static_cast<int>(v));
   findUntil();
@@ -38,7 +38,7 @@ const solver::Problem &JointNetwork::priced(double price, int64_t instant) {
     const std::vector<int64_t> bytes = bytesAt(v, instant);
     std::vector<solver::Choice> choices(priced_.nodes[v].choices.size());
     for (size_t c = 0; c < choices.size(); ++c)
-      choices[c].cost = bestFate(v, c, price, bytes).first;
+      choices[c].cost = bestRemat(v, c, price, bytes).first;
     priced_.nodes[v].choices = std::move(choices);
   }
   return priced_;
@@ -48,8 +48,8 @@ int64_t JointNetwork::bytesOf(const std::vector<int> &choices, double price, int
   int64_t sum = 0;
   for (size_t v = 0; v < nodes_.size(); ++v) {
     const std::vector<int64_t> bytes = bytesAt(v, instant);
-    const int fate = bestFate(v, choices[v], price, bytes).second;
-    sum += bytes[fate * priced_.nodes[v].choices.size() + choices[v]];
+    const int remat = bestRemat(v, choices[v], price, bytes).second;
+    sum += bytes[remat * priced_.nodes[v].choices.size() + choices[v]];
   }
   return sum;
 }
@@ -59,10 +59,10 @@ int64_t JointNetwork::fullest(const std::vector<int> &choices) const {
 }
 
 int64_t JointNetwork::fullest(const std::vector<int> &choices, double price, int64_t instant) {
-  std::vector<int> fates;
+  std::vector<int> remats;
   for (size_t v = 0; v < nodes_.size(); ++v)
-    fates.push_back(bestFate(v, choices[v], price, bytesAt(v, instant)).second);
-  return fullest(choices, fates);
+    remats.push_back(bestRemat(v, choices[v], price, bytesAt(v, instant)).second);
+  return fullest(choices, remats);
 }
 
 double JointNetwork::worstSeconds() {
@@ -73,8 +73,8 @@ double JointNetwork::worstSeconds() {
   };
   for (size_t v = 0; v < nodes_.size(); ++v) {
     double most = 0;
-    for (const FatePrice &fate : nodes_[v].fates)
-      for (double seconds : fate.seconds)
+    for (const RematPrice &remat : nodes_[v].remats)
+      for (double seconds : remat.seconds)
         keepFinite(most, seconds);
     // What all dependents of a source pay together, if not for memory.
     sum += most + (nodes_[v].dependents > 0 ? sourceSeconds(v).most : 0);
@@ -90,11 +90,11 @@ double JointNetwork::worstSeconds() {
 }
 
 int64_t JointNetwork::fullest(const std::vector<int> &choices,
-                              const std::vector<int> &fates) const {
+                              const std::vector<int> &remats) const {
   std::map<int64_t, int64_t> changes;
   for (size_t v = 0; v < nodes_.size(); ++v)
     for (const Life &life : nodes_[v].lives)
-      if (life.fate == fates[v]) {
+      if (life.remat == remats[v]) {
         changes[life.span.begin] += bytesOf(v, life, choices[v]);
         changes[life.span.end] -= bytesOf(v, life, choices[v]);
       }
@@ -167,9 +167,9 @@ void JointNetwork::findBlocks() {
         ofProducts_[op.operands[k]].push_back(op.runs);
 }
 
-// -- fates --------------------------------------------------------------------------------------
+// -- recompute decisions ------------------------------------------------------------------------
 
-void JointNetwork::addFates(int index) {
+void JointNetwork::addRemats(int index) {
   const Op &op = model_.ops[index];
   JointNode &node = nodes_[index];
   std::vector<bool> direct, forward;
@@ -177,39 +177,39 @@ void JointNetwork::addFates(int index) {
     direct.push_back(reads_[result].isDirect());
     forward.push_back(reads_[result].isForward());
   }
-  node.fates.push_back({any(direct) || op.part != Part::Forward ? Fate::Kept : Fate::Gone});
-  const bool mayRepeat = isRecomputable(model_, index) && firstBehind_[index] < kNever &&
-                         forced_.again[index].value_or(true);
+  node.remats.push_back({any(direct) || op.part != Part::Forward ? Remat::Kept : Remat::Gone});
+  const bool mayRecompute = isRecomputable(model_, index) && firstBehind_[index] < kNever &&
+                            pinned_.recomputed[index].value_or(true);
   std::vector<bool> given(op.results.size(), false);
-  if (mayRepeat && any(direct)) {
-    node.fates.push_back({Fate::Again});
+  if (mayRecompute && any(direct)) {
+    node.remats.push_back({Remat::Recomputed});
     if (const auto sufficient = sufficientResults(model_, index)) {
       for (int result : *sufficient)
         given[result] = true;
-      node.fates.push_back({Fate::FromKept});
+      node.remats.push_back({Remat::FromKept});
     }
   }
-  for (size_t f = 0; f < node.fates.size(); ++f) {
-    addSeconds(index, node.fates[f], forward, direct, given, mayRepeat);
-    addLives(index, static_cast<int>(f), direct, given);
+  for (size_t k = 0; k < node.remats.size(); ++k) {
+    addSeconds(index, node.remats[k], forward, direct, given, mayRecompute);
+    addLives(index, static_cast<int>(k), direct, given);
   }
   addWaiting(index);
-  if (mayRepeat)
+  if (mayRecompute)
     findSources(index, direct);
 }
 
-void JointNetwork::addSeconds(int index, FatePrice &price, std::vector<bool> needed,
+void JointNetwork::addSeconds(int index, RematPrice &price, std::vector<bool> needed,
                               const std::vector<bool> &direct, const std::vector<bool> &given,
-                              bool mayRepeat) {
+                              bool mayRecompute) {
   const Op &op = model_.ops[index];
   const std::vector<bool> none(op.results.size(), false);
-  const bool isFromKept = price.fate == Fate::FromKept;
+  const bool isFromKept = price.remat == Remat::FromKept;
   for (size_t r = 0; isFromKept && r < given.size(); ++r)
     needed[r] = needed[r] || given[r];
   const GroupPart once = partOf(op, needed, none),
-                  again = partOf(op, direct, isFromKept ? given : none);
-  const bool isCut = price.fate != Fate::Kept && mayRepeat;
-  auto known = seconds_.find({kept_.priced[index].get(), price.fate, isCut, needed, direct});
+                  recomputed = partOf(op, direct, isFromKept ? given : none);
+  const bool isCut = price.remat != Remat::Kept && mayRecompute;
+  auto known = seconds_.find({kept_.priced[index].get(), price.remat, isCut, needed, direct});
   if (known == seconds_.end()) {
     std::vector<double> seconds;
     for (size_t c = 0; c < kept_.network.nodes[index].choices.size(); ++c) {
@@ -220,13 +220,13 @@ void JointNetwork::addSeconds(int index, FatePrice &price, std::vector<bool> nee
         const OpChoice &choice = kept_.priced[index]->choices[c];
         if (isCut && !isWhole(once))
           sum = std::min(sum, secondsOfPart(costs_, op, choice, once));
-        if (isCut && price.fate != Fate::Gone)
-          sum += secondsOfPart(costs_, op, choice, again);
+        if (isCut && price.remat != Remat::Gone)
+          sum += secondsOfPart(costs_, op, choice, recomputed);
       }
       seconds.push_back(sum);
     }
     known = seconds_
-                .insert({{kept_.priced[index].get(), price.fate, isCut, needed, direct},
+                .insert({{kept_.priced[index].get(), price.remat, isCut, needed, direct},
                          std::move(seconds)})
                 .first;
   }
@@ -247,7 +247,8 @@ void JointNetwork::findSources(int index, const std::vector<bool> &direct) {
   std::vector<int> &sources = nodes_[index].sources;
   for (size_t k = 0; k < op.operands.size(); ++k) {
     const int source = model_.values[sourceOf(model_, op.operands[k])].producer;
-    if (isRead[k] && source >= 0 && isRecomputable(model_, source) && isOnlyRepeated(source) &&
+    if (isRead[k] && source >= 0 && isRecomputable(model_, source) &&
+        isReadByRecomputedOnly(source) &&
         std::find(sources.begin(), sources.end(), source) == sources.end())
       sources.push_back(source);
   }
@@ -265,14 +266,14 @@ void JointNetwork::findUntil() {
   }
 }
 
-bool JointNetwork::isOnlyRepeated(int index) const {
+bool JointNetwork::isReadByRecomputedOnly(int index) const {
   const std::vector<int> &results = model_.ops[index].results;
   return results.size() == 1 && !reads_[results[0]].isDirect();
 }
 
 // -- lives --------------------------------------------------------------------------------------
 
-// Whether the plan has the bytes whatever is repeated.
+// Whether the plan has the bytes whatever is recomputed.
 static bool isCertain(ArgumentNeed need) {
   return need == ArgumentNeed::KeptCopy || need == ArgumentNeed::Store;
 }
@@ -286,35 +287,35 @@ void JointNetwork::addOther(int v) {
         planner::isCertain(kept_.argumentNeeds[found - ofArguments.begin()][u]))
       nodes_[v].lives.push_back(
           {{node.usages[u].begin, node.usages[u].end}, 0, static_cast<int>(u)});
-  FatePrice &only = nodes_[v].fates.emplace_back();
+  RematPrice &only = nodes_[v].remats.emplace_back();
   for (const solver::Choice &choice : node.choices)
     only.seconds.push_back(choice.cost);
 }
 
-void JointNetwork::addLives(int index, int fate, const std::vector<bool> &direct,
+void JointNetwork::addLives(int index, int remat, const std::vector<bool> &direct,
                             const std::vector<bool> &given) {
   const Op &op = model_.ops[index];
   const std::vector<Need> &needs = kept_.needs[index];
   std::vector<bool> isHoused(op.results.size(), false);
-  const Fate its = nodes_[index].fates[fate].fate;
+  const Remat its = nodes_[index].remats[remat].remat;
   const std::vector<bool> reads = partOf(op, direct, given).reads;
   for (size_t u = 0; u < needs.size(); ++u) {
     const int result = needs[u].index;
     if (needs[u].kind == Need::Kind::Follower)
-      nodes_[index].lives.push_back({needs[u].span, fate, static_cast<int>(u)});
+      nodes_[index].lives.push_back({needs[u].span, remat, static_cast<int>(u)});
     if (needs[u].kind != Need::Kind::Home || isHoused[result])
       continue;
     isHoused[result] = true;
-    const bool isKept = its == Fate::Kept ? direct[result]
-                                          : its == Fate::FromKept && given[result] &&
-                                                (direct[result] || reads[result]);
-    addLife(index, fate, static_cast<int>(u), isKept);
+    const bool isKept = its == Remat::Kept ? direct[result]
+                                           : its == Remat::FromKept && given[result] &&
+                                                 (direct[result] || reads[result]);
+    addLife(index, remat, static_cast<int>(u), isKept);
   }
   if (op.work.isProduct && isCertain(op))
-    addBlocks(index, fate);
+    addBlocks(index, remat);
 }
 
-void JointNetwork::addBlocks(int index, int fate) {
+void JointNetwork::addBlocks(int index, int remat) {
   const Op &op = model_.ops[index];
   const std::vector<Need> &needs = kept_.needs[index];
   for (size_t u = 0; u < needs.size(); ++u) {
@@ -322,10 +323,10 @@ void JointNetwork::addBlocks(int index, int fate) {
     if (needs[u].kind == Need::Kind::Natural)
       nodes_[index].lives.push_back(
           {{std::max(span.begin, op.runs.begin), std::min(span.end, op.runs.end)},
-           fate,
+           remat,
            static_cast<int>(u)});
   }
-  nodes_[index].lives.push_back({op.runs, fate, -1, 0, &blocksOf(index)});
+  nodes_[index].lives.push_back({op.runs, remat, -1, 0, &blocksOf(index)});
 }
 
 const std::vector<int64_t> &JointNetwork::blocksOf(int index) {
@@ -349,7 +350,7 @@ const std::vector<int64_t> &JointNetwork::blocksOf(int index) {
   return entry->second;
 }
 
-void JointNetwork::addLife(int index, int fate, int usage, bool isKept) {
+void JointNetwork::addLife(int index, int remat, int usage, bool isKept) {
   const Op &op = model_.ops[index];
   const Need &need = kept_.needs[index][usage];
   const Reads &reads = reads_[op.results[need.index]];
@@ -360,11 +361,11 @@ void JointNetwork::addLife(int index, int fate, int usage, bool isKept) {
     end = std::min(end, need.span.end);
     for (const Span &product : ofProducts_[op.results[need.index]]) { // in rising order
       if (begin < std::min(end, product.begin))
-        nodes_[index].lives.push_back({{begin, std::min(end, product.begin)}, fate, from, bytes});
+        nodes_[index].lives.push_back({{begin, std::min(end, product.begin)}, remat, from, bytes});
       begin = std::max(begin, product.end);
     }
     if (begin < end)
-      nodes_[index].lives.push_back({{begin, end}, fate, from, bytes});
+      nodes_[index].lives.push_back({{begin, end}, remat, from, bytes});
   };
   int64_t homeEnd = op.runs.end;
   if (isForward && reads.isForward())
@@ -416,11 +417,11 @@ int64_t JointNetwork::bytesOf(size_t v, const Life &life, size_t choice) const {
 
 std::vector<int64_t> JointNetwork::bytesAt(size_t v, int64_t instant) const {
   const size_t choices = kept_.network.nodes[v].choices.size();
-  std::vector<int64_t> bytes(nodes_[v].fates.size() * choices, 0);
+  std::vector<int64_t> bytes(nodes_[v].remats.size() * choices, 0);
   for (const Life &life : nodes_[v].lives)
     if (life.span.begin <= instant && instant < life.span.end)
       for (size_t c = 0; c < choices; ++c)
-        bytes[life.fate * choices + c] += bytesOf(v, life, c);
+        bytes[life.remat * choices + c] += bytesOf(v, life, c);
   return bytes;
 }
 
@@ -432,7 +433,7 @@ void JointNetwork::setShares(double price, int64_t instant) {
   const bool doOthersWait = others_.begin <= instant && instant < others_.end;
   for (size_t i = 0; i < model_.ops.size(); ++i) {
     const JointNode &node = nodes_[i];
-    if (node.dependents == 0 || node.fates.size() != 1)
+    if (node.dependents == 0 || node.remats.size() != 1)
       continue;
     const Op &op = model_.ops[i];
     const bool isThere = op.runs.end <= instant && instant < until_[i] &&
@@ -448,9 +449,9 @@ double JointNetwork::shareOf(size_t index, double perByte, const std::vector<dou
   const JointNode &node = nodes_[index];
   if (kept_.priced[index]->rest.choice >= 0)
     return 0;
-  const SourceSeconds &again = sourceSeconds(index);
-  return std::min(perByte * static_cast<double>(again.leastBytes),
-                  again.least + paidFor(node, shares)) /
+  const SourceSeconds &computed = sourceSeconds(index);
+  return std::min(perByte * static_cast<double>(computed.leastBytes),
+                  computed.least + paidFor(node, shares)) /
          node.dependents;
 }
 
@@ -490,18 +491,18 @@ const JointNetwork::SourceSeconds &JointNetwork::sourceSeconds(size_t index) {
   return found;
 }
 
-std::pair<double, int> JointNetwork::bestFate(size_t v, size_t choice, double price,
-                                              const std::vector<int64_t> &bytes) const {
+std::pair<double, int> JointNetwork::bestRemat(size_t v, size_t choice, double price,
+                                               const std::vector<int64_t> &bytes) const {
   const JointNode &node = nodes_[v];
   const size_t choices = kept_.network.nodes[v].choices.size();
   std::pair<double, int> best = {solver::kForbidden, 0};
-  for (size_t f = 0; f < node.fates.size(); ++f) {
-    const bool isAgain = node.fates[f].fate == Fate::Again;
-    const double paid = isAgain ? paidFor(static_cast<int>(v), price) : 0;
-    const double seconds = node.fates[f].seconds[choice] + paid +
-                           price * static_cast<double>(bytes[f * choices + choice]);
+  for (size_t k = 0; k < node.remats.size(); ++k) {
+    const bool isRecomputed = node.remats[k].remat == Remat::Recomputed;
+    const double paid = isRecomputed ? paidFor(static_cast<int>(v), price) : 0;
+    const double seconds = node.remats[k].seconds[choice] + paid +
+                           price * static_cast<double>(bytes[k * choices + choice]);
     if (seconds < best.first)
-      best = {seconds, static_cast<int>(f)};
+      best = {seconds, static_cast<int>(k)};
   }
   return best;
 }

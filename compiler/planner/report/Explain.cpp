@@ -206,7 +206,7 @@ std::string memoryOption(int64_t bytes) {
 std::string groupedNames(const std::vector<std::string> &names, size_t most) {
   std::vector<std::pair<std::string, std::vector<std::string>>> groups; // by shape
   for (std::string name : names) {
-    if (const size_t comma = name.find(", again"); comma != std::string::npos)
+    if (const size_t comma = name.find(", recomputed"); comma != std::string::npos)
       name.erase(comma, 1);
     const std::string shape = nameShape(name);
     auto group = std::ranges::find(groups, shape, [](auto &one) { return one.first; });

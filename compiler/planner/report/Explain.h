@@ -49,7 +49,7 @@ std::vector<Reason> explainChoices(const StepModel &model, const Explainer &expl
 std::vector<Holder> holdersAtPeak(const PlanProblem &plan, const solver::Solution &solution,
                                   size_t count);
 
-// `embedding, linear_{0-3}, linear_{4,5} again`: the first `most` groups of ops whose names
+// `embedding, linear_{0-3}, linear_{4,5} recomputed`: the first `most` groups of ops whose names
 // differ in numbers only, in the order of their first ops.
 std::string groupedNames(const std::vector<std::string> &names, size_t most = 4);
 
@@ -71,7 +71,7 @@ std::string memoryOption(int64_t bytes);
 
 // The message for a step that does not fit: missing bytes, smallest budget, largest nodes.
 // `pins`: Pins::name() of the pins that restrict the plan; empty if there are none. What the solver
-// proves is told only if this is the only step: with other repetitions a plan may fit.
+// proves is told only if this is the only step: with another policy a plan may fit.
 std::string explainInfeasible(const PlanProblem &plan, const solver::Solution &solution,
                               int64_t ranks, const std::string &pins, bool isOnlyStep);
 

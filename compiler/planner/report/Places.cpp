@@ -56,29 +56,29 @@ Places::Places(const StepModel &model) : model_(model) {
       forward_.emplace(model.ops[i].name, i);
 }
 
-// Gradients and repetitions have the name of the op that they are of, where it has one.
+// Gradients and recomputed ops have the name of the original op, where it has one.
 std::string Places::of(int index) const {
   const Op &op = model_.ops[index];
   if (op.part == Part::Update)
     return "";
-  const auto origin = forward_.find(op.name.substr(0, op.name.rfind(", again")));
+  const auto origin = forward_.find(op.name.substr(0, op.name.rfind(", recomputed")));
   const Op &forward = origin == forward_.end() ? op : model_.ops[origin->second];
   const std::string place =
       op.work.isProduct && !op.work.isAttention ? ofProduct(op, forward) : ofOther(op, forward);
-  return op.isAgain && !place.empty() ? place + ", again" : place;
+  return op.isRecomputed && !place.empty() ? place + ", recomputed" : place;
 }
 
 std::string Places::ofProduct(const Op &op, const Op &forward) const {
   const Argument *parameter = parameterOf(model_, forward);
   if (!parameter)
     return "";
-  if (op.part == Part::Forward || op.isAgain)
+  if (op.part == Part::Forward || op.isRecomputed)
     return parameter->name;
   return parameter->name + (parameterOf(model_, op) ? ", input gradient" : ", weight gradient");
 }
 
 std::string Places::ofOther(const Op &op, const Op &forward) const {
-  const std::string gradient = op.part == Part::Forward || op.isAgain ? "" : ", gradient";
+  const std::string gradient = op.part == Part::Forward || op.isRecomputed ? "" : ", gradient";
   const Argument *parameter = parameterOf(model_, forward);
   if (parameter && forward.operands.size() == 1)
     return "copy of " + parameter->name + gradient;

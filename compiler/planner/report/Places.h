@@ -23,7 +23,8 @@ public:
   // A product with the parameter W has the place `W`, and in the backward pass `W, input gradient`
   // or `W, weight gradient`. Another op of the forward pass has `copy of W` if its result follows
   // from W alone, `input of W` if such a product reads its result, else the parameter that it reads
-  // itself. `, gradient` follows in the backward pass, and `, again` if the op repeats another one.
+  // itself. `, gradient` follows in the backward pass, and `, recomputed` if the op is a recomputed
+  // one.
   // Equal for ops that are alike in different layers, but for the numbers of the layers. Empty if
   // nothing is known.
   std::string of(int op) const;

@@ -65,12 +65,11 @@ static Json reasonsJson(const PlanReport &plan) {
   return reasons;
 }
 
-static Json repetitionsJson(const PlanReport &plan) {
-  Json repetitions = Json::array();
-  for (const Repetition &again : plan.repetitions)
-    repetitions.push_back(
-        {{"name", again.name}, {"seconds", again.seconds}, {"bytes", again.bytes}});
-  return repetitions;
+static Json recomputedJson(const PlanReport &plan) {
+  Json recomputed = Json::array();
+  for (const RecomputedOp &op : plan.recomputed)
+    recomputed.push_back({{"name", op.name}, {"seconds", op.seconds}, {"bytes", op.bytes}});
+  return recomputed;
 }
 
 static Json copiesJson(const PlanReport &plan, const StepModel &model) {
@@ -126,7 +125,7 @@ std::string toJson(const PlanReport &plan, const StepModel &model) {
   }
   root["ops"] = ops;
   root["copies"] = copiesJson(plan, model);
-  root["recomputed"] = repetitionsJson(plan);
+  root["recomputed"] = recomputedJson(plan);
   root["decisions"] = reasonsJson(plan);
   Json remarks = Json::array();
   for (const PlanRemark &remark : plan.remarks)

@@ -1,4 +1,5 @@
-// PlanReport: the planner's decisions for one step, with their certificate and reasons, as plain data.
+// PlanReport: the planner's decisions for one step, with their certificate and reasons, as plain
+// data.
 #pragma once
 
 #include "compiler/planner/choices/Budget.h"
@@ -41,8 +42,8 @@ std::string text(const TriedMesh &tried);
 
 // One decision as a sentence with its reason and numbers (Remarks.h). Not part of the plan file.
 struct PlanRemark {
-  // `mesh`, `axis`, `bound`, `memory`, `pin`, `op`, `collective`, `kept`, `again`, or an argument's
-  // role.
+  // `mesh`, `axis`, `bound`, `memory`, `pin`, `op`, `collective`, `kept`, `recompute`, or an
+  // argument's role.
   std::string kind;
   std::string text = {};
   int op = -1;       // the op that it is about, an index of StepModel::ops; -1: none
@@ -55,9 +56,9 @@ struct Holder {
   int64_t bytes = 0; // of one rank
 };
 
-// An op that repeats one of the forward pass in the backward pass (Fates.h).
-struct Repetition {
-  std::string name;   // of the repetition
+// An op that recomputes one of the forward pass in the backward pass (RematPolicy.h).
+struct RecomputedOp {
+  std::string name;   // of the recomputed op
   int op = 0;         // its index in StepModel::ops
   double seconds = 0; // per step, with its layout changes
   int64_t bytes = 0;  // of its results on one rank, which are not kept
@@ -69,10 +70,10 @@ struct KeptValue {
   std::string name; // of the op
   int op = 0;       // its index in StepModel::ops
   Space space = Space::Device;
-  int64_t bytes = 0;       // of those that are read there, on one rank
-  double share = 0;        // of the step's clock, during which they only wait
-  double againSeconds = 0; // per step, if the op ran again instead
-  bool mayRunAgain = true; // isRecomputable()
+  int64_t bytes = 0;           // of those that are read there, on one rank
+  double share = 0;            // of the step's clock, during which they only wait
+  double recomputeSeconds = 0; // per step, if the op were recomputed instead
+  bool mayRecompute = true;    // isRecomputable()
 };
 
 // The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's
@@ -95,11 +96,11 @@ struct PlanReport : PricedDecisions {
   std::vector<Holder> atPeak; // live at the peak, largest first
   std::string pin;            // Pins::name(); empty without pins
   std::vector<TriedMesh> meshesTried;
-  std::vector<Reason> reasons;         // parameters first, then kinds of ops by cost
-  std::vector<PlanRemark> remarks;     // every decision, see Remarks.h
-  std::vector<Repetition> repetitions; // in program order
-  std::vector<KeptValue> kept;         // in program order
-  double solveSeconds = 0;             // wall time; not compared, hashed or written
+  std::vector<Reason> reasons;          // parameters first, then kinds of ops by cost
+  std::vector<PlanRemark> remarks;      // every decision, see Remarks.h
+  std::vector<RecomputedOp> recomputed; // in program order
+  std::vector<KeptValue> kept;          // in program order
+  double solveSeconds = 0;              // wall time; not compared, hashed or written
 };
 
 // All fields except solveSeconds, arenaBytes, hostBytes, fileBytes, modelledBytes, kept and

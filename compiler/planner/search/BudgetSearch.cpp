@@ -1,6 +1,6 @@
 #include "compiler/planner/search/BudgetSearch.h"
 
-#include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/remat/RematPins.h"
 #include "compiler/planner/report/Explain.h"
 #include "runtime/base/Units.h"
 
@@ -10,32 +10,32 @@
 namespace cleave::planner {
 
 // Plans that are split more finely first need at most this share of the budget more, and give way
-// to repetitions in a few rounds, whose targets differ by a share of it.
+// to recomputation in a few rounds, whose targets differ by a share of it.
 static constexpr int64_t kLargerShare = 4, kTargetShare = 20;
 static constexpr int kSplitRounds = 3;
-// How often an op may run again where nothing fits with one repetition of each. Networks of fates
-// grow with it.
-static constexpr int kRepetitions = 2;
+// How often an op may be recomputed where nothing fits with one recomputation of each. Networks of
+// recomputation grow with it.
+static constexpr int kMaxRecomputations = 2;
 // Plans within a budget are not searched if the smallest program that was seen needs more than this
 // multiple of it: layouts that are split more finely save less.
 static constexpr int64_t kHopeless = 2;
 
-BudgetSearch::BudgetSearch(const Trials &trials, const ForcedFates &forced,
+BudgetSearch::BudgetSearch(const Trials &trials, const PinnedRemat &pinned,
                            const cluster::Cluster &cluster)
-    : trials_(trials), forced_(forced), cluster_(cluster), kept_(fatesOf(trials.model(), forced)),
-      fates_(trials, forced) {}
+    : trials_(trials), pinned_(pinned), cluster_(cluster), kept_(policyOf(trials.model(), pinned)),
+      remat_(trials, pinned) {}
 
 Result<PlannedStep> BudgetSearch::jointly(const std::vector<JointMesh> &meshes) {
   CLEAVE_TRY_ASSIGN(const std::unique_ptr<Costs> costs, searchAroundBase(meshes));
-  if (!fates_.isGood() && maySplit())
+  if (!remat_.isGood() && maySplit())
     CLEAVE_TRY(searchFastest(*costs));
-  if (!fates_.isGood() && isHopeless())
+  if (!remat_.isGood() && isHopeless())
     return refusal(/*isProven=*/false);
-  if (!fates_.isGood() && maySplit())
-    CLEAVE_TRY(fates_.keepBest(trials_.plan(kept_, fasterOrWhy())));
-  if (!fates_.best())
+  if (!remat_.isGood() && maySplit())
+    CLEAVE_TRY(remat_.keepBest(trials_.plan(kept_, fasterOrWhy())));
+  if (!remat_.best())
     CLEAVE_TRY(searchOften(*costs));
-  if (std::optional<PlannedStep> best = fates_.takeBest())
+  if (std::optional<PlannedStep> best = remat_.takeBest())
     return std::move(*best);
   if (trials_.goal().whenTooLarge != WhenTooLarge::Explain)
     return Status::infeasible("no plan was found that fits");
@@ -45,55 +45,56 @@ Result<PlannedStep> BudgetSearch::jointly(const std::vector<JointMesh> &meshes) 
 Result<PlannedStep> BudgetSearch::shardingFirst() {
   CLEAVE_TRY_ASSIGN(const PlannedStep whole, trials_.plan(kept_, trials_.withoutLimit()));
   Costs costs(trials_.model(), cluster_, whole.plan.mesh);
-  CLEAVE_TRY(fates_.search({costs, whole.plan}));
-  if (std::optional<PlannedStep> best = fates_.takeBest())
+  CLEAVE_TRY(remat_.search({costs, whole.plan}));
+  if (std::optional<PlannedStep> best = remat_.takeBest())
     return std::move(*best);
-  return Status::infeasible("with the layouts that are best without a limit, no choice of what ",
-                            "is computed again was found that fits into ",
+  return Status::infeasible("with the layouts that are best without a limit, ",
+                            "no recomputation was found that fits into ",
                             bytesText(trials_.budget()),
                             "; without the pin sharding-first layouts may be split more finely");
 }
 
 Status BudgetSearch::refuse(const std::vector<JointMesh> &meshes) {
   CLEAVE_TRY(searchAroundBase(meshes).status());
-  const Fates full = withForced(trials_.model(), fullRecompute(trials_.model()), forced_);
+  const RematPolicy full = withPinned(trials_.model(), fullRecompute(trials_.model()), pinned_);
   const Status status = trials_.plan(full, trials_.withoutLimit()).status();
   CLEAVE_TRY(unlessInfeasible(status));
   return trials_.seen().smallest ? refusal(/*isProven=*/true)
                                  : status; // no plan: memory is not the reason
 }
 
-// Searches fates for layouts that were chosen together with fates, if there are any. Returns the
+// Searches a policy for layouts that were chosen together with one, if there are any. Returns the
 // costs on their mesh, on which the other searches go on.
 Result<std::unique_ptr<Costs>>
 BudgetSearch::searchAroundBase(const std::vector<JointMesh> &meshes) {
   CLEAVE_TRY_ASSIGN(std::optional<Base> base,
-                    chooseBase(meshes, trials_.model(), cluster_, trials_.options(), forced_));
+                    chooseBase(meshes, trials_.model(), cluster_, trials_.options(), pinned_));
   const Mesh &mesh = base ? base->plan->mesh : meshes[0].mesh;
   auto costs = std::make_unique<Costs>(trials_.model(), cluster_, mesh);
   if (base)
-    CLEAVE_TRY(fates_.search({*costs, *base->plan}, std::move(base->chosen)));
+    CLEAVE_TRY(remat_.search({*costs, *base->plan}, std::move(base->chosen)));
   return costs;
 }
 
-// Fates for the fastest layouts, and the recipes. These plans are not kept, but show which fates
-// save most memory. Then layouts that are split more finely, with these fates.
+// Searches a policy for the fastest layouts, and tries the recipes. These plans are not kept, but
+// show which policy saves most memory. Then tries layouts that are split more finely, with this
+// policy.
 Status BudgetSearch::searchFastest(Costs &costs) {
   const Mesh &mesh = costs.mesh();
   CLEAVE_TRY_ASSIGN(const PlannedStep whole,
                     trials_.plan(kept_, onMesh(trials_.withoutLimit(), mesh)));
-  CLEAVE_TRY(fates_.search({costs, whole.plan, /*isAround=*/false}));
+  CLEAVE_TRY(remat_.search({costs, whole.plan, /*isAround=*/false}));
   const StepModel &model = trials_.model();
-  for (const Fates &recipe : {selectiveRecompute(model), fullRecompute(model)})
-    CLEAVE_TRY(fates_.tryOn(mesh, recipe).status());
+  for (const RematPolicy &recipe : {selectiveRecompute(model), fullRecompute(model)})
+    CLEAVE_TRY(remat_.tryOn(mesh, recipe).status());
   if (isHopeless())
     return Status::ok();
-  CLEAVE_TRY(fates_.keepBest(trials_.plan(fates_.bestTried(), onMesh(fasterOrWhy(), mesh))));
+  CLEAVE_TRY(remat_.keepBest(trials_.plan(remat_.bestTried(), onMesh(fasterOrWhy(), mesh))));
   return maySplit() ? searchFiner(costs) : Status::ok();
 }
 
-// Repetitions for a plan that is split more finely already, such that it needs not much more than
-// the budget.
+// Chooses a policy for a plan that is split more finely already, such that it needs not much more
+// than the budget.
 Status BudgetSearch::searchFiner(Costs &costs) {
   const int64_t budget = trials_.budget();
   const TrialOptions options = onMesh(faster(), costs.mesh());
@@ -103,32 +104,33 @@ Status BudgetSearch::searchFiner(Costs &costs) {
   CLEAVE_TRY(unlessInfeasible(base.status()));
   int64_t target = budget;
   for (int round = 0; base && round < kSplitRounds; ++round, target -= budget / kTargetShare) {
-    const Result<ChosenFates> chosen =
-        chooseFates(costs, base->plan, forced_, target, options.solve);
+    const Result<ChosenRemat> chosen =
+        chooseRemat(costs, base->plan, pinned_, target, options.solve);
     CLEAVE_TRY(unlessInfeasible(chosen.status()));
     if (!chosen || !chosen->isFitting)
       break;
     Result<PlannedStep> planned =
-        trials_.plan(withForced(trials_.model(), chosen->fates, forced_), options);
+        trials_.plan(withPinned(trials_.model(), chosen->policy, pinned_), options);
     if (planned)
-      return fates_.keepBest(std::move(planned));
+      return remat_.keepBest(std::move(planned));
     CLEAVE_TRY(unlessInfeasible(planned.status()));
   }
   return Status::ok();
 }
 
-// Fates with several repetitions of an op, for layouts of a plan that keeps everything.
+// Searches a policy that recomputes an op several times, for layouts of a plan that keeps
+// everything.
 Status BudgetSearch::searchOften(Costs &costs) {
   CLEAVE_TRY_ASSIGN(const PlannedStep whole,
                     trials_.plan(kept_, onMesh(trials_.withoutLimit(), costs.mesh())));
-  return fates_.search({costs, whole.plan, /*isAround=*/true, kRepetitions});
+  return remat_.search({costs, whole.plan, /*isAround=*/true, kMaxRecomputations});
 }
 
 // Whether even the smallest program takes so much more than the budget that none within it is worth
 // a search.
 bool BudgetSearch::isHopeless() const {
   const std::optional<PlanReport> &smallest = trials_.seen().smallest;
-  return !fates_.best() && smallest && smallest->arenaBytes > kHopeless * trials_.budget();
+  return !remat_.best() && smallest && smallest->arenaBytes > kHopeless * trials_.budget();
 }
 
 // Whether layouts that are split more finely may be better than the best plan. Not if keeping
@@ -137,14 +139,14 @@ bool BudgetSearch::isHopeless() const {
 bool BudgetSearch::maySplit() const {
   const bool isInFlight = std::ranges::any_of(
       trials_.model().inFlight, [](int64_t microBatches) { return microBatches > 1; });
-  return !fates_.best() ||
+  return !remat_.best() ||
          (!isInFlight && trials_.seen().whole->peakBytes <= kHopeless * trials_.budget());
 }
 
 // Options for plans that are faster than the best one.
 TrialOptions BudgetSearch::faster() const {
   TrialOptions options = trials_.within(WhenTooLarge::Search);
-  options.cutoffSeconds = fates_.cutoff();
+  options.cutoffSeconds = remat_.cutoff();
   return options;
 }
 
@@ -152,7 +154,7 @@ TrialOptions BudgetSearch::faster() const {
 // the goal asks for an explanation.
 TrialOptions BudgetSearch::fasterOrWhy() const {
   TrialOptions options = faster();
-  if (!fates_.best())
+  if (!remat_.best())
     options.whenTooLarge = trials_.goal().whenTooLarge;
   return options;
 }
@@ -163,7 +165,7 @@ Status BudgetSearch::refusal(bool isProven) const {
 }
 
 // The message that nothing fits: the failure with the smaller program of keeping everything and of
-// the best fates that were tried on the mesh. Most of these trials have failed before.
+// the best policy that was tried on the mesh. Most of these trials have failed before.
 Result<PlannedStep> BudgetSearch::explain(const Mesh &mesh) const {
   const TrialOptions options = trials_.within(WhenTooLarge::Explain);
   Result<PlannedStep> kept = trials_.plan(kept_, options);
@@ -171,7 +173,7 @@ Result<PlannedStep> BudgetSearch::explain(const Mesh &mesh) const {
   if (kept)
     return kept;
   const std::optional<int64_t> neededKept = trials_.seen().lastBytes;
-  Result<PlannedStep> best = trials_.plan(fates_.bestTried(), onMesh(options, mesh));
+  Result<PlannedStep> best = trials_.plan(remat_.bestTried(), onMesh(options, mesh));
   const std::optional<int64_t> neededBest = trials_.seen().lastBytes;
   const bool needsLess = neededBest && (!neededKept || *neededBest < *neededKept);
   return best || needsLess ? std::move(best) : std::move(kept);

@@ -1,7 +1,7 @@
 // See FirstStage.h.
 #include "compiler/planner/search/FirstStage.h"
 
-#include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/remat/RematPins.h"
 
 #include <algorithm>
 
@@ -35,10 +35,10 @@ Result<std::vector<Mesh>> FirstStage::meshes() {
 }
 
 double FirstStage::boundWithin() {
-  const auto forced = forcedFates(model_, options_.pins, options_.spaces);
-  if (!asksForMemory() || !forced)
+  const auto pinned = pinnedRemat(model_, options_.pins, options_.spaces);
+  if (!asksForMemory() || !pinned)
     return bound_;
-  const auto meshes = jointMeshes(model_, shared_, withinBudget(), *forced, Bounding::Quick);
+  const auto meshes = jointMeshes(model_, shared_, withinBudget(), *pinned, Bounding::Quick);
   return meshes && !meshes->empty() ? std::max(bound_, meshes->front().boundSeconds) : bound_;
 }
 
@@ -48,14 +48,14 @@ bool FirstStage::mayBeFasterOn(const Mesh &mesh, double seconds) {
   Result<PlanReport> plan = planStep(model_, shared_, options);
   if (plan && plan->boundSeconds >= seconds)
     return false;
-  const auto forced = forcedFates(model_, options.pins, options.spaces);
-  if (!asksForMemory() || !plan || !forced)
+  const auto pinned = pinnedRemat(model_, options.pins, options.spaces);
+  if (!asksForMemory() || !plan || !pinned)
     return true;
   options = withinBudget();
   options.mesh = mesh;
-  const auto meshes = jointMeshes(model_, shared_, options, *forced, Bounding::Quick);
+  const auto meshes = jointMeshes(model_, shared_, options, *pinned, Bounding::Quick);
   return !meshes || meshes->empty() ||
-         std::max(meshes->front().boundSeconds, secondsWithin(meshes->front(), *forced)) <
+         std::max(meshes->front().boundSeconds, secondsWithin(meshes->front(), *pinned)) <
              kEnoughFaster * seconds;
 }
 
@@ -65,11 +65,11 @@ PlannerOptions FirstStage::withinBudget() const {
   return options;
 }
 
-double FirstStage::secondsWithin(const JointMesh &mesh, const ForcedFates &forced) {
+double FirstStage::secondsWithin(const JointMesh &mesh, const PinnedRemat &pinned) {
   if (!mesh.base)
     return 0;
   Costs costs(model_, shared_, mesh.mesh);
-  const auto chosen = chooseFates(costs, *mesh.base, forced, {budget_.bytes(), {}}, options_.solve);
+  const auto chosen = chooseRemat(costs, *mesh.base, pinned, {budget_.bytes(), {}}, options_.solve);
   return chosen && chosen->isFitting ? mesh.base->seconds + chosen->seconds : 0;
 }
 

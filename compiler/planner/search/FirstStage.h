@@ -2,7 +2,7 @@
 // bound than all stages are to plan.
 #pragma once
 
-#include "compiler/planner/remat/ChooseFates.h"
+#include "compiler/planner/remat/ChooseRemat.h"
 #include "compiler/planner/search/JointMeshes.h"
 #include "compiler/planner/search/Planner.h"
 
@@ -27,7 +27,7 @@ public:
   double boundWithin();
 
   // Whether plans on the mesh may be worth a search. They are not if a bound without a limit of
-  // memory reaches `seconds`, or if the bound within the budget, or its layouts with repetitions,
+  // memory reaches `seconds`, or if the bound within the budget, or its layouts with recomputation,
   // come close to them.
   bool mayBeFasterOn(const Mesh &mesh, double seconds);
 
@@ -38,8 +38,8 @@ private:
   // For a bound that is not raised further than a look at each mesh does.
   PlannerOptions withinBudget() const;
 
-  // Seconds of the layouts of a bound, with repetitions within the budget; 0 if unknown.
-  double secondsWithin(const JointMesh &mesh, const ForcedFates &forced);
+  // Seconds of the layouts of a bound, with recomputation within the budget; 0 if unknown.
+  double secondsWithin(const JointMesh &mesh, const PinnedRemat &pinned);
 
   StepModel model_;
   const cluster::Cluster &shared_;

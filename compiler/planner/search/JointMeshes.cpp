@@ -8,7 +8,8 @@
 
 namespace cleave::planner {
 
-// On how many meshes, which have the lowest bounds, fates are chosen to compare their layouts.
+// The number of meshes, those with the lowest bounds, on which a policy is chosen to compare
+// layouts.
 static constexpr int64_t kBases = 3;
 
 static PricedDecisions baseOf(const StepModel &model, const cluster::Cluster &shared,
@@ -26,7 +27,7 @@ struct Question {
   const cluster::Cluster &shared;
   const PlannerOptions &options;
   const Pins &pins; // of `roomy`
-  const ForcedFates &forced;
+  const PinnedRemat &pinned;
 };
 
 // The answer for one mesh; infeasible: pins leave an op without choices. `hint`: what is known, to
@@ -34,7 +35,7 @@ struct Question {
 static Result<JointMesh> jointMesh(const Question &question, const Mesh &mesh, JointHint &hint) {
   Costs costs(question.roomy, question.shared, mesh);
   CLEAVE_TRY_ASSIGN(Joint joint,
-                    boundJointly(costs, question.pins, question.forced, question.options.budget,
+                    boundJointly(costs, question.pins, question.pinned, question.options.budget,
                                  hint, question.options.choices, question.options.solve));
   if (joint.secondsPerByte > 0)
     hint = {joint.secondsPerByte, joint.instant, hint.enough};
@@ -77,13 +78,13 @@ static Status tighten(const Question &question, std::vector<JointMesh> &meshes) 
 }
 
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
-                                           const PlannerOptions &options, const ForcedFates &forced,
+                                           const PlannerOptions &options, const PinnedRemat &pinned,
                                            Bounding bounding) {
   CLEAVE_TRY_ASSIGN(cluster::Cluster shared, cluster::forRanks(cluster, options.ranks));
-  const StepModel roomy = withRoomForRepetitions(model);
+  const StepModel roomy = withRoomForRecomputation(model);
   Pins pins = options.pins;
   pins.prepare(roomy);
-  const Question question{model, roomy, shared, options, pins, forced};
+  const Question question{model, roomy, shared, options, pins, pinned};
   const std::vector<Mesh> all = meshesToTry(options);
   JointHint hint;
   std::vector<std::optional<Result<JointMesh>>> answers(all.size());
@@ -107,7 +108,7 @@ Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster
 
 Result<std::optional<Base>> chooseBase(const std::vector<JointMesh> &meshes, const StepModel &model,
                                        const cluster::Cluster &shared,
-                                       const PlannerOptions &options, const ForcedFates &forced) {
+                                       const PlannerOptions &options, const PinnedRemat &pinned) {
   const int64_t budget = options.budget.bytes();
   auto missing = [&](const Base &base) {
     return base.chosen.isFitting ? 0 : base.chosen.peakBytes - budget;
@@ -120,7 +121,7 @@ Result<std::optional<Base>> chooseBase(const std::vector<JointMesh> &meshes, con
     if (!mesh.base || (best && missing(*best) == 0 && mesh.boundSeconds >= best->seconds()))
       continue;
     Costs costs(model, shared, mesh.mesh);
-    Result<ChosenFates> chosen = chooseFates(costs, *mesh.base, forced, budget, options.solve);
+    Result<ChosenRemat> chosen = chooseRemat(costs, *mesh.base, pinned, budget, options.solve);
     if (chosen.status().kind() == StatusKind::Infeasible)
       continue;
     CLEAVE_TRY(chosen.status());

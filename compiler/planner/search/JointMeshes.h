@@ -1,5 +1,5 @@
-// JointMeshes: the joint bounds of all meshes (JointBound.h), and the plans without repetitions
-// that they suggest to choose fates for, of which one is picked.
+// JointMeshes: the joint bounds of all meshes (JointBound.h), and the plans without recomputation
+// that they suggest to choose a policy for, of which one is picked.
 #pragma once
 
 #include "compiler/planner/remat/JointBound.h"
@@ -25,13 +25,13 @@ enum class Bounding { Quick, Tight };
 // The meshes to try (meshesToTry), by rising bound; those on which pins leave an op without choices
 // are left out.
 Result<std::vector<JointMesh>> jointMeshes(const StepModel &model, const cluster::Cluster &cluster,
-                                           const PlannerOptions &options, const ForcedFates &forced,
+                                           const PlannerOptions &options, const PinnedRemat &pinned,
                                            Bounding bounding = Bounding::Tight);
 
 // Layouts that a mesh suggests, and what is recomputed so that they fit into a budget.
 struct Base {
   const PricedDecisions *plan; // JointMesh::base
-  ChosenFates chosen;
+  ChosenRemat chosen;
 
   double seconds() const { return plan->seconds + chosen.seconds; } // per step
 };
@@ -42,6 +42,6 @@ struct Base {
 // all ranks see it (cluster::forRanks).
 Result<std::optional<Base>> chooseBase(const std::vector<JointMesh> &meshes, const StepModel &model,
                                        const cluster::Cluster &shared,
-                                       const PlannerOptions &options, const ForcedFates &forced);
+                                       const PlannerOptions &options, const PinnedRemat &pinned);
 
 } // namespace cleave::planner

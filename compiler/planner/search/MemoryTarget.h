@@ -1,7 +1,7 @@
-// MemoryTarget: the memory that fates are chosen for, so that the realised program just fits.
+// MemoryTarget: the memory that a policy is chosen for, so that the realised program just fits.
 //
-// The network that chooses fates and the program count different bytes. The target is corrected by
-// what the program leaves of the budget, or exceeds it by; once one target was too large and a
+// The network that chooses a policy and the program count different bytes. The target is corrected
+// by what the program leaves of the budget, or exceeds it by; once one target was too large and a
 // smaller one fits, it stays between them.
 #pragma once
 
@@ -25,7 +25,7 @@ public:
   void record(int64_t slack);
 
   // Moves the target, after record(slack), such that about `left` bytes of the budget are left.
-  // `chosenBytes`: the peak of the fates that were chosen for it, by their network.
+  // `chosenBytes`: the peak of the policy that was chosen for it, by its network.
   void correct(int64_t slack, int64_t chosenBytes, int64_t left);
 
 private:

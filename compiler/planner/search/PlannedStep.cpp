@@ -10,11 +10,11 @@ MemoryOf memoryOf(const Step &step, const cluster::Cluster &cluster, const Budge
   };
 }
 
-Result<PlannedStep> planWithFates(const Step &step, const Fates &fates,
-                                  const cluster::Cluster &cluster, TrialOptions options) {
+Result<PlannedStep> planWithPolicy(const Step &step, const RematPolicy &policy,
+                                   const cluster::Cluster &cluster, TrialOptions options) {
   PlannedStep planned;
-  planned.fates = fates;
-  CLEAVE_TRY_ASSIGN(planned.step, step.realise(fates));
+  planned.policy = policy;
+  CLEAVE_TRY_ASSIGN(planned.step, step.realise(policy));
   options.memoryOf = memoryOf(*planned.step, cluster, options.budget);
   CLEAVE_TRY_ASSIGN(planned.plan, planStep(planned.step->model(), cluster, options));
   return planned;

@@ -11,13 +11,13 @@
 
 namespace cleave::planner {
 
-// A step with its repetitions, and the plan of it.
+// A step with its recomputed ops, and the plan of it.
 struct PlannedStep {
-  std::unique_ptr<Step> step; // with the repetitions
-  Fates fates;                // of the step without them
+  std::unique_ptr<Step> step; // with the recomputed ops
+  RematPolicy policy;         // of the step without them
   PlanReport plan;            // of `step`
-  // The layouts for which the fates were chosen: decisions on the step without repetitions, which
-  // all ops but the repetitions keep. Nothing if layouts were chosen for the fates.
+  // The layouts for which the policy was chosen: decisions on the step without recomputed ops,
+  // which all other ops keep. Nothing if layouts were chosen for the policy.
   std::optional<PricedDecisions> around;
   std::string recomputation; // one sentence; empty if nothing is recomputed to save memory
 };
@@ -26,8 +26,8 @@ struct PlannedStep {
 // long as the function.
 MemoryOf memoryOf(const Step &step, const cluster::Cluster &cluster, const Budget &budget);
 
-// Realises the fates in the step and plans its sharding. Errors as of Step::realise and planStep.
-Result<PlannedStep> planWithFates(const Step &step, const Fates &fates,
-                                  const cluster::Cluster &cluster, TrialOptions options);
+// Realises the policy in the step and plans its sharding. Errors as of Step::realise and planStep.
+Result<PlannedStep> planWithPolicy(const Step &step, const RematPolicy &policy,
+                                   const cluster::Cluster &cluster, TrialOptions options);
 
 } // namespace cleave::planner

@@ -5,8 +5,8 @@
 #include "compiler/planner/network/ReadSolution.h"
 #include "compiler/planner/report/AxisUse.h"
 #include "compiler/planner/report/Explain.h"
-#include "compiler/planner/report/FateRemarks.h"
 #include "compiler/planner/report/Remarks.h"
+#include "compiler/planner/report/RematRemarks.h"
 #include "compiler/planner/search/MeshSearch.h"
 #include "compiler/solver/Check.h"
 #include "runtime/base/Units.h"
@@ -80,7 +80,7 @@ static PlanReport accountOf(const StepModel &model, const TrialOptions &options,
   plan.modelledBytes = solution.peaks.empty() ? 0 : solution.peaks[0].bytes;
   plan.budget = options.budget;
   plan.secondsPerByte = solution.shadowPrice.empty() ? 0 : solution.shadowPrice[0];
-  // `proven`: a plan that repeats nothing did not fit.
+  // `proven`: a plan that recomputes nothing did not fit.
   plan.isBinding = plan.budget.isLimited() &&
                    (layouts.isBinding || plan.secondsPerByte > 0 || options.proven.has_value());
   plan.pin = options.pins.name();
@@ -99,9 +99,9 @@ static PlanReport toPlan(const StepModel &model, const TrialOptions &options,
   Explainer explainer(model, plan.mesh, problem, layouts.solution);
   plan.reasons = explainChoices(model, explainer, problem, choices, options.maxReasons);
   plan.remarks = remarksOn(model, plan, problem, layouts.solution, costs);
-  plan.repetitions = repetitionsOf(costs, plan);
+  plan.recomputed = recomputedOps(costs, plan);
   plan.kept = keptValuesOf(costs, plan);
-  for (PlanRemark &remark : remarksOnFates(plan))
+  for (PlanRemark &remark : remarksOnRemat(plan))
     plan.remarks.push_back(std::move(remark));
   return plan;
 }
@@ -221,7 +221,7 @@ Result<PlanReport> planAround(const StepModel &model, const cluster::Cluster &cl
   CLEAVE_TRY_ASSIGN(layouts.solution,
                     solver::solve(problem.network, options.solve).withContext("planner"));
   if (!layouts.solution.isFound())
-    return Status::infeasible("these layouts do not go with the repetitions");
+    return Status::infeasible("recomputed ops cannot use these layouts");
   problem.network.nodes = open;
   CLEAVE_TRY(account(layouts, options));
   layouts.boundSeconds = 0; // nothing is proven

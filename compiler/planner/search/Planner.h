@@ -1,6 +1,6 @@
-// Planner: from a step whose recomputation is decided, and a cluster, to a PlanReport. The best layouts
-// of all meshes (MeshSearch.h), or those of a solution or of another plan, with the account of
-// their time and memory and the reasons for them.
+// Planner: from a step whose recomputation is decided, and a cluster, to a PlanReport. The best
+// layouts of all meshes (MeshSearch.h), or those of a solution or of another plan, with the account
+// of their time and memory and the reasons for them.
 #pragma once
 
 #include "compiler/cluster/Cluster.h"
@@ -25,10 +25,10 @@ Result<solver::Problem> networkOf(const StepModel &model, const cluster::Cluster
 Result<PlanReport> planOf(const StepModel &model, const cluster::Cluster &cluster,
                           const TrialOptions &options, const std::vector<int> &choices);
 
-// The plan of a step with repetitions, on the mesh of `around` and without a budget, in which all
-// other ops keep these decisions on the step `before` without repetitions (Around.h). Its memory is
-// read from its program; its bound is that of nothing. Infeasible if these decisions do not go with
-// the repetitions.
+// The plan of a step with recomputed ops, on the mesh of `around` and without a budget, in which
+// all other ops keep these decisions on the step `before` without them (Around.h). Its memory is
+// read from its program; its lower bound is not set. Infeasible if the recomputed ops cannot use
+// these decisions.
 Result<PlanReport> planAround(const StepModel &model, const cluster::Cluster &cluster,
                               const TrialOptions &options, const StepModel &before,
                               const Decisions &around);

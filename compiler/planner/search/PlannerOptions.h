@@ -55,7 +55,7 @@ struct TrialOptions : PlannerOptions {
   WhenTooLarge whenTooLarge = WhenTooLarge::Explain;
   // Plans within the budget that take at least as many seconds are not searched.
   double cutoffSeconds = solver::kForbidden;
-  // Takes the place of the bound on plans of this step: with other repetitions there may be faster
+  // Takes the place of the bound on plans of this step: with another policy there may be faster
   // ones.
   std::optional<Proven> proven;
   // The memory of a plan's program. Empty: the peak of the cost network stands for it.

@@ -1,6 +1,6 @@
 #include "compiler/planner/search/QuickPlan.h"
 
-#include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/remat/RematPins.h"
 
 #include <algorithm>
 #include <utility>
@@ -21,19 +21,19 @@ const QuickPoint &QuickPlan::smallest() const {
       [](const QuickPoint &a, const QuickPoint &b) { return a.bytes < b.bytes; });
 }
 
-// The fates that are tried: nothing again, and the recipe, unless the user determines them.
-static Result<std::vector<Fates>> fatesToTry(const StepModel &model,
-                                             const PlannerOptions &options) {
-  CLEAVE_TRY_ASSIGN(ForcedFates forced, forcedFates(model, options.pins, options.spaces));
-  std::vector<Fates> fates = {fatesOf(model, forced)};
-  if (!isDetermined(forced))
-    fates.push_back(withForced(model, fullRecompute(model), forced));
-  return fates;
+// The policies that are tried: keep everything, and the recipe, unless the user determines one.
+static Result<std::vector<RematPolicy>> policiesToTry(const StepModel &model,
+                                                      const PlannerOptions &options) {
+  CLEAVE_TRY_ASSIGN(PinnedRemat pinned, pinnedRemat(model, options.pins, options.spaces));
+  std::vector<RematPolicy> policies = {policyOf(model, pinned)};
+  if (!isDetermined(pinned))
+    policies.push_back(withPinned(model, fullRecompute(model), pinned));
+  return policies;
 }
 
 Result<QuickPlan> quickPlan(const Step &step, const cluster::Cluster &cluster,
                             PlannerOptions options) {
-  CLEAVE_TRY_ASSIGN(std::vector<Fates> fates, fatesToTry(step.model(), options));
+  CLEAVE_TRY_ASSIGN(std::vector<RematPolicy> policies, policiesToTry(step.model(), options));
   const Budget budget = std::exchange(options.budget, Budget::unlimited());
   options.maxReasons = 0;
   std::vector<Pins> layouts = {options.pins};
@@ -43,9 +43,9 @@ Result<QuickPlan> quickPlan(const Step &step, const cluster::Cluster &cluster,
   }
   QuickPlan quick;
   for (const Pins &pins : layouts)
-    for (const Fates &fate : fates) {
+    for (const RematPolicy &policy : policies) {
       options.pins = pins;
-      Result<PlannedStep> found = planWithFates(step, fate, cluster, options);
+      Result<PlannedStep> found = planWithPolicy(step, policy, cluster, options);
       const bool isFirst = quick.points.empty();
       if (!found && (isFirst || found.status().kind() != StatusKind::Infeasible))
         return found.status();
@@ -53,7 +53,7 @@ Result<QuickPlan> quickPlan(const Step &step, const cluster::Cluster &cluster,
         continue;
       const PlanReport &plan = found->plan;
       const std::string layout = &pins == &layouts[0] ? "" : pins.name();
-      const std::string recompute = &fate == &fates[0] ? "" : "full-recompute";
+      const std::string recompute = &policy == &policies[0] ? "" : "full-recompute";
       const std::string comma = layout.empty() || recompute.empty() ? "" : ",";
       quick.points.push_back(
           {plan.seconds, plan.arenaBytes, plan.mesh.str(), concat(layout, comma, recompute)});

@@ -1,5 +1,5 @@
 // QuickPlan: what a step takes at least, and what a few plans of it take that are found without a
-// search for memory: the fastest ones that keep everything and that compute again what the recipe
+// search for memory: the fastest ones that keep everything and that recompute what the recipe
 // full-recompute does, each free and, unless the user pins layouts, as zero3. A fraction of the
 // effort of searchPlan, whose plans are as good or better.
 #pragma once
@@ -32,7 +32,7 @@ struct QuickPlan {
 };
 
 // Plans may exceed the budget; if the first one fits, no other one is made. Errors as of
-// planWithFates and forcedFates.
+// planWithPolicy and pinnedRemat.
 Result<QuickPlan> quickPlan(const Step &step, const cluster::Cluster &cluster,
                             PlannerOptions options);
 

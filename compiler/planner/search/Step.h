@@ -3,7 +3,7 @@
 // not include: passes/driver/ModuleStep.h implements them.
 #pragma once
 
-#include "compiler/planner/remat/Fates.h"
+#include "compiler/planner/remat/RematPolicy.h"
 #include "compiler/planner/search/Fit.h"
 
 #include <memory>
@@ -16,9 +16,9 @@ public:
 
   virtual const StepModel &model() const = 0;
 
-  // A copy of the step in which ops run again and values are kept as these fates of its ops say. A
-  // user error if the copy cannot be read.
-  virtual Result<std::unique_ptr<Step>> realise(const Fates &fates) const = 0;
+  // A copy of the step in which ops are recomputed and values are kept as the policy says. A user
+  // error if the copy cannot be read.
+  virtual Result<std::unique_ptr<Step>> realise(const RematPolicy &policy) const = 0;
 
   // The memory of the program that these decisions on the step lead to. With a limited budget, the
   // arena is the first one found within it. `shared`: the cluster as the mesh's ranks see it

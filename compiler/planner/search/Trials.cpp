@@ -32,43 +32,44 @@ TrialOptions Trials::withoutLimit() const {
 }
 
 // A failed trial that did at least as much. All trials are of one step under one set of pins.
-const Trials::Failure *Trials::failureOf(const Fates &fates, const TrialOptions &options) const {
+const Trials::Failure *Trials::failureOf(const RematPolicy &policy,
+                                         const TrialOptions &options) const {
   const auto found = std::ranges::find_if(failures_, [&](const Failure &failure) {
     const TrialOptions &its = failure.options;
     return its.mesh == options.mesh && its.budget == options.budget &&
            its.cutoffSeconds == options.cutoffSeconds && its.whenTooLarge >= options.whenTooLarge &&
-           failure.fates == fates;
+           failure.policy == policy;
   });
   return found == failures_.end() ? nullptr : &*found;
 }
 
-Result<PlannedStep> Trials::plan(const Fates &fates, const TrialOptions &options) const {
-  if (const Failure *failure = failureOf(fates, options)) {
+Result<PlannedStep> Trials::plan(const RematPolicy &policy, const TrialOptions &options) const {
+  if (const Failure *failure = failureOf(policy, options)) {
     seen_.lastBytes = failure->bytes;
     return failure->status;
   }
   Result<PlannedStep> planned =
-      record(fates, options, [&](const StepModel &model, const TrialOptions &its) {
+      record(policy, options, [&](const StepModel &model, const TrialOptions &its) {
         return planStep(model, cluster_, its);
       });
   if (planned.status().kind() == StatusKind::Infeasible)
-    failures_.push_back({fates, options, planned.status(), seen_.lastBytes});
+    failures_.push_back({policy, options, planned.status(), seen_.lastBytes});
   return planned;
 }
 
-Result<PlannedStep> Trials::planAround(const Fates &fates, const Decisions &around) const {
-  return record(fates, within(WhenTooLarge::Search),
+Result<PlannedStep> Trials::planAround(const RematPolicy &policy, const Decisions &around) const {
+  return record(policy, within(WhenTooLarge::Search),
                 [&](const StepModel &model, const TrialOptions &its) {
                   return planner::planAround(model, cluster_, its, step_.model(), around);
                 });
 }
 
-// Plans the step with these fates and records its programs.
-Result<PlannedStep> Trials::record(const Fates &fates, TrialOptions options,
+// Plans the step with this policy and records its programs.
+Result<PlannedStep> Trials::record(const RematPolicy &policy, TrialOptions options,
                                    const Plans &plans) const {
   PlannedStep planned;
-  planned.fates = fates;
-  CLEAVE_TRY_ASSIGN(planned.step, step_.realise(fates));
+  planned.policy = policy;
+  CLEAVE_TRY_ASSIGN(planned.step, step_.realise(policy));
   const StepModel &model = planned.step->model();
   const MemoryOf memoryOf = planner::memoryOf(*planned.step, cluster_, options_.budget);
   seen_.lastBytes.reset();

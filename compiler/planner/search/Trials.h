@@ -1,4 +1,4 @@
-// Trials: the plans that a search makes of one step, each with its own fates, and the extremes
+// Trials: the plans that a search makes of one step, each with its own policy, and the extremes
 // among their programs, which corrections and refusals need.
 #pragma once
 
@@ -53,25 +53,26 @@ public:
   // Options for the fastest plan, however much memory it needs.
   TrialOptions withoutLimit() const;
 
-  // The plan of the step with these fates. Errors as of planWithFates; a trial that failed for want
-  // of memory is not repeated.
-  Result<PlannedStep> plan(const Fates &fates, const TrialOptions &options) const;
-  // The plan in which all ops but the repetitions are as in `around`, decisions on the step without
-  // repetitions. It may exceed the budget. Infeasible if these do not permit the
-  // repetitions.
-  Result<PlannedStep> planAround(const Fates &fates, const Decisions &around) const;
+  // The plan of the step with this policy. Errors as of planWithPolicy; a trial that failed for
+  // want of memory is not repeated.
+  Result<PlannedStep> plan(const RematPolicy &policy, const TrialOptions &options) const;
+  // The plan in which all ops but the recomputed ones are as in `around`, decisions on the step
+  // without them. It may exceed the budget. Infeasible if `around` does not permit the recomputed
+  // ops.
+  Result<PlannedStep> planAround(const RematPolicy &policy, const Decisions &around) const;
 
 private:
   using Plans = std::function<Result<PlanReport>(const StepModel &, const TrialOptions &)>;
-  Result<PlannedStep> record(const Fates &fates, TrialOptions options, const Plans &plans) const;
+  Result<PlannedStep> record(const RematPolicy &policy, TrialOptions options,
+                             const Plans &plans) const;
   // A trial that found no plan.
   struct Failure {
-    Fates fates;
+    RematPolicy policy;
     TrialOptions options;
     Status status;
     std::optional<int64_t> bytes; // of its smallest program
   };
-  const Failure *failureOf(const Fates &fates, const TrialOptions &options) const;
+  const Failure *failureOf(const RematPolicy &policy, const TrialOptions &options) const;
   Result<Seen::Whole> wholeOf(const StepModel &model, const Decisions &decisions,
                               const ProgramMemory &memory) const;
 

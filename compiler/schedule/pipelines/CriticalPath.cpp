@@ -40,12 +40,12 @@ void addRecomputes(Order &order, const RecomputeRule &rule) {
     std::vector<Task> tasks;
     for (const Task &task : order.tasks[rank]) {
       const Action action = task.actions().front();
-      const Action again{Kind::Recompute, action.stage, action.microBatch};
+      const Action recomputation{Kind::Recompute, action.stage, action.microBatch};
       const Recompute recompute =
           action.kind == Kind::Backward ? rule(rank, action.microBatch) : Recompute::Never;
       if (recompute == Recompute::Early)
-        tasks.push_back(again);
-      tasks.push_back(recompute == Recompute::WithBackward ? Task(again, action) : task);
+        tasks.push_back(recomputation);
+      tasks.push_back(recompute == Recompute::WithBackward ? Task(recomputation, action) : task);
     }
     order.tasks[rank] = std::move(tasks);
   }

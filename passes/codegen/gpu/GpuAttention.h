@@ -4,7 +4,7 @@
 //
 //   attention       a block has 64 queries of a head and visits the keys
 //   attention_grad  some blocks have 64 keys of a group and visit the queries of its heads, the
-//                   others 64 queries of a head and visit the keys; both compute the weights again
+//                   others 64 queries of a head and visit the keys; both recompute the weights
 //
 // Tiles that a causal mask hides are skipped where they change nothing. In 16-bit floats, weights
 // and gradients of scores are rounded before they are multiplied (Dao, FlashAttention-2, 2023).

@@ -1,5 +1,5 @@
 // The blocks of keys are the first ones, as each of them visits the queries of several heads.
-// delta, the products of rows of `grad` and `result`, is computed again in each of them: it costs
+// delta, the products of rows of `grad` and `result`, is recomputed in each of them: it costs
 // less than a tile's product, and needs no memory.
 #include "passes/codegen/gpu/GpuAttentionGrad.h"
 

@@ -1,6 +1,6 @@
 // The kernels of attention; see AttentionTask.h. The formulas are those of program.proto; the
 // forward pass keeps a running maximum and sum per query (Milakov and Gimelshein 2018), the
-// backward pass computes the weights again from the log-sum-exp (Dao et al. 2022).
+// backward pass recomputes the weights from the log-sum-exp (Dao et al. 2022).
 //
 // Included once per instruction set, into a source that selects it before; what it includes itself
 // must be included there earlier, so that it is compiled for any processor.

@@ -59,7 +59,7 @@ public:
     CLEAVE_TRY_ASSIGN(Tensor grad, matrix(kGrad, resultLayout(a_.grad())));
     CLEAVE_TRY_ASSIGN(scale_, graph_.scalar(float(a_.scale())));
     CLEAVE_TRY_ASSIGN(Tensor sums, sumsOf(grad));
-    CLEAVE_TRY_ASSIGN(Tensor weights, weightsAgain(query, key));
+    CLEAVE_TRY_ASSIGN(Tensor weights, recomputeWeights(query, key));
     CLEAVE_TRY(addGradOfKeys(weights, grad, kValueGrad, valueLayout(a_.value_grad())));
     CLEAVE_TRY_ASSIGN(Tensor scoresGrad, scoresGradOf(grad, value, sums, weights));
     CLEAVE_TRY(addGradOfKeys(scoresGrad, query, kKeyGrad, keyLayout(a_.key_grad())));
@@ -148,7 +148,7 @@ private:
     return written;
   }
 
-  Result<Tensor> weightsAgain(Tensor query, Tensor key) {
+  Result<Tensor> recomputeWeights(Tensor query, Tensor key) {
     CLEAVE_TRY_ASSIGN(Tensor scores, scaledScores(query, key));
     CLEAVE_TRY_ASSIGN(Tensor read, lse());
     CLEAVE_TRY_ASSIGN(scores, graph_.pointwise(dnn::kSub, scores, read));

@@ -8,7 +8,7 @@
 //   weights = exp(scores - max(scores)) / sum(exp(scores - max(scores)))
 //   result  = weights value
 //
-// The gradient computes the weights again, and from them
+// The gradient recomputes the weights, and from them
 //
 //   weights    = exp(scores - lse)
 //   sums       = sum of grad * result over the columns, in memory

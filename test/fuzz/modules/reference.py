@@ -66,7 +66,7 @@ def build(case):
 
 @contextlib.contextmanager
 def without_checkpoints(case):
-    """What is computed again writes once: PyTorch's own checkpoint() writes to buffers twice."""
+    """What is recomputed writes once: PyTorch's own checkpoint() writes to buffers twice."""
     kept = case.checkpoint
     case.checkpoint = lambda function, *arguments, **options: function(*arguments)
     yield

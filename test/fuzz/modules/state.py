@@ -175,7 +175,7 @@ def loop(m):
 
 
 def part(m):
-    """A function that is computed again in the backward pass."""
+    """A function that is recomputed in the backward pass."""
     if len(m.bodies) > 3:
         raise Reject
     name, argument = m.fresh("f"), m.value()

@@ -147,16 +147,16 @@ TEST_CASE("recomputation is told per group of alike values: how many of how many
   for (int layer = 0; layer < 4; ++layer) {
     plan::Decision &decision = *plan.add_decisions();
     decision.set_kind(layer == 3 ? "kept" : "recompute"), decision.set_bytes(1 << 20);
-    decision.set_name("mul_" + std::to_string(layer) + (layer == 3 ? "" : ", again"));
+    decision.set_name("mul_" + std::to_string(layer) + (layer == 3 ? "" : ", recomputed"));
     decision.set_place("input of h." + std::to_string(layer) + ".down.weight" +
-                       (layer == 3 ? "" : ", again"));
+                       (layer == 3 ? "" : ", recomputed"));
     decision.add_alternatives()->set_seconds(-2e-6);
   }
-  plan::Decision &part = *plan.add_decisions(); // another result of an op that runs again
+  plan::Decision &part = *plan.add_decisions(); // another result of a recomputed op
   part.set_kind("kept"), part.set_name("mul_0"), part.set_bytes(1024);
   part.set_place("input of h.0.down.weight");
   plan::Decision &other = *plan.add_decisions();
-  other.set_kind("recompute"), other.set_name("cos, again"), other.set_bytes(1024);
+  other.set_kind("recompute"), other.set_name("cos, recomputed"), other.set_bytes(1024);
   const std::string text = squeezed(dump::summary(plan, "p"));
   CHECK_THAT(text, Contains("recomputed (activation checkpointing) values not kept takes\n"));
   CHECK_THAT(text, Contains("input of h.{0-2}.down.weight 3 of 4 3.00 MiB 6.00 us\n"));
@@ -165,11 +165,11 @@ TEST_CASE("recomputation is told per group of alike values: how many of how many
       Contains("recompute activation checkpointing of 4 values: 3.00 MiB not kept, 6.00 us") &&
           Contains("h.{0-2}.down.weight (3 of 4)\n"));
   plan::Decision &copy = *plan.add_decisions(); // of a parameter: no activation
-  copy.set_kind("recompute"), copy.set_name("cast, again"), copy.set_bytes(1 << 20);
-  copy.set_place("copy of h.0.down.weight, again"), copy.set_is_of_parameters(true);
+  copy.set_kind("recompute"), copy.set_name("cast, recomputed"), copy.set_bytes(1 << 20);
+  copy.set_place("copy of h.0.down.weight, recomputed"), copy.set_is_of_parameters(true);
   CHECK_THAT(squeezed(dump::brief(plan, "p")),
              Contains("activation checkpointing of 4 values: 3.00 MiB not kept") &&
-                 Contains("(3 of 4); a copy of a parameter is made again\n"));
+                 Contains("(3 of 4); a copy of a parameter is recomputed\n"));
 }
 
 TEST_CASE("the meshes that were tried are a table with time and memory, the chosen one first") {
@@ -330,7 +330,7 @@ TEST_CASE("a rank that the plan has not is the user's mistake") {
 
 TEST_CASE("a plan does not differ from itself") {
   CHECK_THAT(dump::diffView(smallPlan(), "a", smallPlan(), "b"),
-             Contains("No instruction, layout, fate or buffer differs.\n"));
+             Contains("No instruction, layout, recomputation or buffer differs.\n"));
 }
 
 TEST_CASE("the difference of two plans folds blocks and sorts by the share of the difference") {
@@ -343,8 +343,8 @@ TEST_CASE("the difference of two plans folds blocks and sorts by the share of th
     after.mutable_tensors(i)->mutable_sharding(0)->add_axes(1);
   program.mutable_buffers(3)->set_bytes(512);
   after.mutable_predicted()->set_step_seconds(0.000028);
-  plan::Decision &again = *after.add_decisions();
-  again.set_name("h.0.y"), again.set_kind("recompute"), again.set_seconds(1e-6);
+  plan::Decision &recomputed = *after.add_decisions();
+  recomputed.set_name("h.0.y"), recomputed.set_kind("recompute"), recomputed.set_seconds(1e-6);
   const std::string text = squeezed(dump::diffView(smallPlan(), "a.plan", after, "b.plan"));
   INFO(text);
   for (const char *line :
@@ -353,7 +353,7 @@ TEST_CASE("the difference of two plans folds blocks and sorts by the share of th
         "sum (all-reduce over dp) 30.0 us 10.0 us -20.0 us 83.3 %\n",
         "h.{0,1}.product (matmul) 8.00 us 12.0 us +4.00 us 16.7 %\n",
         "all-reduce over dp (2 ranks) 2 2 512 B 512 B -20.0 us 100.0 %\n",
-        "h.{0,1}.w x2 [_, _] [tp=2, _] -1.00 KiB\n", "h.0.y not kept computed again +1.00 us\n",
+        "h.{0,1}.w x2 [_, _] [tp=2, _] -1.00 KiB\n", "h.0.y not kept recomputed +1.00 us\n",
         "h.0.w.momentum (state) 1.00 KiB 512 B -512 B 100.0 %\n"})
     CHECK_THAT(text, Contains(line));
   CHECK(text.find("sum (all-reduce") < text.find("h.{0,1}.product (matmul)"));
@@ -372,9 +372,9 @@ TEST_CASE("plans of different models are told") {
   CHECK_THAT(dump::diffView(smallPlan(), "a", other, "b"), Contains("different model files"));
 }
 
-TEST_CASE("fates of repeated blocks share a row") {
+TEST_CASE("recompute decisions on repeated blocks share a row") {
   plan::Plan plan = smallPlan();
-  CHECK_THAT(dump::fatesView(plan), Contains("No fates"));
+  CHECK_THAT(dump::rematView(plan), Contains("Nothing is kept or recomputed"));
   for (const char *name : {"h.0.gelu", "h.1.gelu"}) {
     plan::Decision &decision = *plan.add_decisions();
     decision.set_name(name), decision.set_kind("kept");
@@ -382,7 +382,7 @@ TEST_CASE("fates of repeated blocks share a row") {
     decision.add_alternatives()->set_seconds(2e-6);
     decision.set_bytes(4096);
   }
-  CHECK_THAT(squeezed(dump::fatesView(plan)), Contains("h.{0,1}.gelu 2 8.00 KiB 4.00 us\n"));
+  CHECK_THAT(squeezed(dump::rematView(plan)), Contains("h.{0,1}.gelu 2 8.00 KiB 4.00 us\n"));
   CHECK_THAT(dump::summary(plan, "p"), !Contains("gelu"));
   CHECK_THAT(*dump::explain(plan, "h.0.gelu"), Contains("kept during 40.0 % of the step"));
 }

@@ -101,10 +101,10 @@ TEST_CASE(
                                !Contains("pipeline_parallel_schedule ="));
 }
 
-TEST_CASE("the share of bytes that are computed again is the mode of activation checkpointing") {
-  for (auto [again, mode] : {std::pair(0, "none"), {4, "none"}, {50, "selective"}, {80, "full"}}) {
+TEST_CASE("the share of bytes that are recomputed is the mode of activation checkpointing") {
+  for (auto [share, mode] : {std::pair(0, "none"), {4, "none"}, {50, "selective"}, {80, "full"}}) {
     plan::Plan plan = planOf("data", "data", {0, 1});
-    for (auto [kind, bytes] : {std::pair("kept", 100 - again), {"recompute", again}}) {
+    for (auto [kind, bytes] : {std::pair("kept", 100 - share), {"recompute", share}}) {
       plan::Decision &decision = *plan.add_decisions();
       decision.set_kind(kind), decision.set_bytes(uint64_t(bytes));
     }

@@ -58,7 +58,7 @@ struct AlikePair {
     less.budget = planner::Budget(static_cast<int64_t>(share * double(fastest->plan.arenaBytes)));
     Result<PlannedModule> planned = planModule(module, *c.cluster, less);
     check(planned.status());
-    REQUIRE(!planned->plan.repetitions.empty());
+    REQUIRE(!planned->plan.recomputed.empty());
     return std::move(*planned);
   }
 
@@ -93,7 +93,7 @@ TEST_CASE("a stage takes the plan of one that is alike, under its own names") {
   }
 }
 
-TEST_CASE("a stage repeats what one that is alike does, or less where it has more memory") {
+TEST_CASE("a stage recomputes what one that is alike does, or less where it has more memory") {
   AlikePair pair;
   const int64_t whole = pair.decideOn(pair.one).plan.arenaBytes;
   const PlannedModule like = pair.decideOn(pair.one, 0.8);
@@ -101,16 +101,16 @@ TEST_CASE("a stage repeats what one that is alike does, or less where it has mor
   pair.options.budget = like.plan.budget;
   const std::optional<PlannedModule> same = pair.planLike(like);
   REQUIRE(same);
-  CHECK(same->plan.repetitions.size() == like.plan.repetitions.size());
+  CHECK(same->plan.recomputed.size() == like.plan.recomputed.size());
   CHECK(same->plan.arenaBytes <= pair.options.budget.bytes());
   pair.options.budget = planner::Budget(whole * 19 / 20);
   const std::optional<PlannedModule> less = pair.planLike(like);
   REQUIRE(less);
-  CHECK(less->plan.repetitions.size() < like.plan.repetitions.size());
+  CHECK(less->plan.recomputed.size() < like.plan.recomputed.size());
   CHECK(less->plan.seconds < like.plan.seconds);
   CHECK(less->plan.arenaBytes <= pair.options.budget.bytes());
   CHECK(less->plan.boundSeconds == 0); // with a larger budget, that of `like` does not hold
-  REQUIRE(!less->plan.repetitions.empty());
+  REQUIRE(!less->plan.recomputed.empty());
   CHECK_FALSE(less->recomputation.empty());
 }
 

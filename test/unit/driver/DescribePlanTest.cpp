@@ -63,13 +63,13 @@ TEST_CASE("a layout is compared with the next best one") {
   CHECK(plan.decisions(1).alternatives().empty());
 }
 
-TEST_CASE("of an op that runs again and of a value that is kept the other way is an alternative") {
+TEST_CASE("recomputed ops and kept values have the other decision as an alternative") {
   PlannedModule c;
-  c.report.repetitions = {
-      {.name = "gelu.again", .op = -1, .seconds = 1e-3, .bytes = 64, .share = 0.5}};
+  c.report.recomputed = {
+      {.name = "gelu, recomputed", .op = -1, .seconds = 1e-3, .bytes = 64, .share = 0.5}};
   c.report.kept = {
-      {.name = "fc", .op = -1, .bytes = 64, .againSeconds = 2e-3},
-      {.name = "y", .op = -1, .bytes = 64, .againSeconds = 2e-3, .mayRunAgain = false}};
+      {.name = "fc", .op = -1, .bytes = 64, .recomputeSeconds = 2e-3},
+      {.name = "y", .op = -1, .bytes = 64, .recomputeSeconds = 2e-3, .mayRecompute = false}};
   const plan::Plan plan = c.described();
   REQUIRE(plan.decisions_size() == 3);
   CHECK(plan.decisions(0).kind() == "recompute");
@@ -95,7 +95,8 @@ TEST_CASE("the cast of a parameter is marked, and so is how the parameter is gat
   };
   add("cast", {0}, 2), add("fc", {1, 2}, 3);
   PlannedModule c;
-  c.report.repetitions = {{.name = "cast, again", .op = 0}, {.name = "fc, again", .op = 1}};
+  c.report.recomputed = {{.name = "cast, recomputed", .op = 0},
+                         {.name = "fc, recomputed", .op = 1}};
   c.report.kept = {{.name = "cast", .op = 0}, {.name = "fc", .op = 1}};
   c.report.mesh = *Mesh::parse("dp=2");
   c.report.arguments.resize(2);
@@ -112,7 +113,7 @@ TEST_CASE("the cast of a parameter is marked, and so is how the parameter is gat
   for (const plan::Decision &decision : plan.decisions())
     if (decision.is_of_parameters())
       ofParameters.push_back(decision.kind() + " " + decision.name());
-  CHECK(ofParameters == std::vector<std::string>{"recompute cast, again", "kept cast"});
+  CHECK(ofParameters == std::vector<std::string>{"recompute cast, recomputed", "kept cast"});
 }
 
 TEST_CASE("products in f32 on a device that is faster in bf16 are a hint") {

@@ -1,6 +1,6 @@
-// The bound on plans with repetitions against plans whose fates and layouts are enumerated: fates
-// are realised in the step, the layouts of the realised step are solved exactly, and the memory is
-// that of the program.
+// The bound on plans with recomputation against plans whose policies and layouts are enumerated:
+// policies are realised in the step, the layouts of the realised step are solved exactly, and the
+// memory is that of the program.
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/network/ReadSolution.h"
 #include "compiler/planner/remat/JointBound.h"
@@ -56,11 +56,11 @@ public:
     model_ = modelOf(compilation_.module());
   }
 
-  // Adds the plans with these fates: the fastest one, and some in less and less memory.
-  void add(Fates fates) {
-    normalise(model_, fates);
+  // Adds the plans with this policy: the fastest one, and some in less and less memory.
+  void add(RematPolicy policy) {
+    normalise(model_, policy);
     mlir::OwningOpRef<mlir::ModuleOp> module = compilation_.module().clone();
-    remat::realise(graph::stepOf(*module), model_, fates);
+    remat::realise(graph::stepOf(*module), model_, policy);
     const StepModel model = modelOf(*module);
     Costs costs(model, shared_, mesh_);
     Result<PlanProblem> problem = buildProblem(costs, {}, Budget::unlimited());
@@ -111,10 +111,10 @@ public:
   }
 
   double boundIn(const Budget &budget, const StepModel &model) {
-    const StepModel roomy = withRoomForRepetitions(model);
+    const StepModel roomy = withRoomForRecomputation(model);
     Costs costs(roomy, shared_, mesh_);
     Result<Joint> joint =
-        boundJointly(costs, {}, ForcedFates(roomy.ops.size()), budget, {}, {}, defaultLimits());
+        boundJointly(costs, {}, PinnedRemat(roomy.ops.size()), budget, {}, {}, defaultLimits());
     REQUIRE(joint);
     return joint->lowerBound;
   }
@@ -129,17 +129,18 @@ public:
   const StepModel &model() const { return model_; }
 
 private:
-  static constexpr int kRounds = 4; // plans per fates, at most
+  static constexpr int kRounds = 4; // plans per policy, at most
 
-  // Forbids that repetitions have other layouts than all ops with their name and kind, of which
-  // they repeat one. False if the space of an op changed, or not all of its choices are listed.
+  // Forbids that recomputed ops have other layouts than all ops with their name and kind, one of
+  // which is the original. False if the space of an op changed, or not all of its choices are
+  // listed.
   static bool tie(const StepModel &model, PlanProblem &problem) {
     if (!problem.rests.empty())
       return false;
     for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
-      for (int k = 0; k < i && model.ops[i].isAgain; ++k) {
-        const Op &op = model.ops[k], &again = model.ops[i];
-        if (op.isAgain || op.name != again.name || op.kind != again.kind)
+      for (int k = 0; k < i && model.ops[i].isRecomputed; ++k) {
+        const Op &op = model.ops[k], &recomputed = model.ops[i];
+        if (op.isRecomputed || op.name != recomputed.name || op.kind != recomputed.kind)
           continue;
         std::vector<double> costs;
         for (const OpChoice &a : problem.choicesOf(k))
@@ -152,10 +153,10 @@ private:
     return true;
   }
 
-  static bool isTied(const OpChoice &first, const OpChoice &again) {
-    if (first.factors != again.factors || first.partial != again.partial)
+  static bool isTied(const OpChoice &first, const OpChoice &second) {
+    if (first.factors != second.factors || first.partial != second.partial)
       return false;
-    return std::all_of(again.results.begin(), again.results.end(), [&](const Sharding &layout) {
+    return std::all_of(second.results.begin(), second.results.end(), [&](const Sharding &layout) {
       return std::find(first.results.begin(), first.results.end(), layout) != first.results.end();
     });
   }
@@ -168,19 +169,20 @@ private:
   std::vector<Best> found_;
 };
 
-// Random fates: all ops with one probability, some of them from kept results.
-Fates randomFates(const StepModel &model, std::mt19937 &random) {
-  Fates fates = keepAll(model);
+// A random policy: recomputes all ops with one probability, some of them from kept results.
+RematPolicy randomPolicy(const StepModel &model, std::mt19937 &random) {
+  RematPolicy policy = keepAll(model);
   const unsigned share = 1 + random() % 4;
-  for (size_t i = 0; i < fates.again.size(); ++i) {
-    fates.again[i] = random() % 4 < share;
+  for (size_t i = 0; i < policy.recomputed.size(); ++i) {
+    policy.recomputed[i] = random() % 4 < share;
     if (auto kept = sufficientResults(model, static_cast<int>(i)); kept && random() % 2)
-      fates.kept[static_cast<int>(i)] = *kept;
+      policy.kept[static_cast<int>(i)] = *kept;
   }
-  return fates;
+  return policy;
 }
 
-void checkMany(size_t bundled, int64_t batch, int64_t ranks, const std::string &mesh, int fates) {
+void checkMany(size_t bundled, int64_t batch, int64_t ranks, const std::string &mesh,
+               int policies) {
   ModelCase model = bundledCases()[bundled];
   model.symbols["batch"] = batch;
   INFO(model.name << " on " << mesh);
@@ -189,15 +191,15 @@ void checkMany(size_t bundled, int64_t batch, int64_t ranks, const std::string &
   all.add(keepAll(all.model()));
   all.add(fullRecompute(all.model()));
   all.add(selectiveRecompute(all.model()));
-  for (int i = 0; i < fates; ++i)
-    all.add(randomFates(all.model(), random));
+  for (int i = 0; i < policies; ++i)
+    all.add(randomPolicy(all.model(), random));
   CHECK(all.plans() > 4);
   CHECK(all.check() > 0); // memory raises the bound, so that it could be too high
 }
 
 } // namespace
 
-TEST_CASE("no plan with repetitions is faster than the bound on plans in its memory") {
+TEST_CASE("no plan with recomputation is faster than the bound on plans in its memory") {
   checkMany(0, 4096, 1, "dp=1", 10); // of a perceptron
   checkMany(0, 4096, 4, "dp=2,tp=2", 6);
   checkMany(0, 512, 4, "dp=4", 6);

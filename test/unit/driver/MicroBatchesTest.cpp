@@ -38,7 +38,7 @@ TEST_CASE(
 
 TEST_CASE("the chosen number of micro-batches is the fastest that fits") {
   const int64_t all = Fitting(gptOptions(1)).c.report.arenaBytes;
-  for (int64_t percent : {60, 25}) { // repetitions suffice for the first one
+  for (int64_t percent : {60, 25}) { // recomputation suffices for the first one
     CompileOptions options = gptOptions(1, all * percent / 100);
     options.microBatch = "auto";
     const Fitting chosen(options);

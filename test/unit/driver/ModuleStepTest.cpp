@@ -14,7 +14,8 @@
 using namespace cleave;
 using namespace cleave::driver;
 
-TEST_CASE("copies have the repetitions of their fates, and plans the memory of their programs") {
+TEST_CASE(
+    "copies have the recomputed ops of their policy, and plans the memory of their programs") {
   const ModelFile file(bundledCases()[1]);
   Compilation c(optionsOf(file.path(), bundledCases()[1], {1}));
   REQUIRE(compileTo(c, "primitive").isOk());
@@ -23,26 +24,26 @@ TEST_CASE("copies have the repetitions of their fates, and plans the memory of t
   REQUIRE(step);
   const size_t ops = step->model().ops.size();
 
-  const planner::Fates kept = planner::keepAll(step->model());
-  Result<planner::PlannedStep> whole = planner::planWithFates(*step, kept, cluster, {});
+  const planner::RematPolicy kept = planner::keepAll(step->model());
+  Result<planner::PlannedStep> whole = planner::planWithPolicy(*step, kept, cluster, {});
   REQUIRE(whole);
   CHECK(whole->step->model().ops.size() == ops);
 
-  const planner::Fates full = planner::fullRecompute(step->model());
-  Result<planner::PlannedStep> again = planner::planWithFates(*step, full, cluster, {});
-  REQUIRE(again);
+  const planner::RematPolicy full = planner::fullRecompute(step->model());
+  Result<planner::PlannedStep> less = planner::planWithPolicy(*step, full, cluster, {});
+  REQUIRE(less);
   CHECK(step->model().ops.size() == ops);
   CHECK(readModel(c.module())->ops.size() == ops);
-  const auto repetitions = std::ranges::count_if(again->step->model().ops, &planner::Op::isAgain);
-  CHECK_FALSE(again->plan.repetitions.empty());
-  CHECK(static_cast<size_t>(repetitions) >= again->plan.repetitions.size()); // views are not listed
-  CHECK(again->plan.peakBytes < whole->plan.peakBytes);
+  const auto count = std::ranges::count_if(less->step->model().ops, &planner::Op::isRecomputed);
+  CHECK_FALSE(less->plan.recomputed.empty());
+  CHECK(static_cast<size_t>(count) >= less->plan.recomputed.size()); // views are not listed
+  CHECK(less->plan.peakBytes < whole->plan.peakBytes);
 
   const Result<planner::ProgramMemory> memory =
-      again->step->memory(again->plan, cluster, planner::Budget::unlimited());
+      less->step->memory(less->plan, cluster, planner::Budget::unlimited());
   REQUIRE(memory);
-  CHECK(memory->peak == again->plan.peakBytes);
-  const PlannedModule planned = plannedModule(std::move(*again));
-  CHECK(planned.fates == full);
+  CHECK(memory->peak == less->plan.peakBytes);
+  const PlannedModule planned = plannedModule(std::move(*less));
+  CHECK(planned.policy == full);
   CHECK(readModel(*planned.module)->ops.size() == planned.model.ops.size());
 }

@@ -1,5 +1,5 @@
 // What never makes a plan worse, on five models: a finer mesh, more memory, and choosing layouts
-// and repetitions together instead of one after the other.
+// and recomputation together instead of one after the other.
 #include "compiler/planner/choices/Meshes.h"
 #include "passes/driver/Compile.h"
 #include "test/unit/driver/Models.h"

@@ -38,7 +38,7 @@ TEST_CASE("less memory takes more time, from everything kept to the smallest pla
   REQUIRE(points->size() >= 4);
   const Fitting whole(options);
   CHECK(points->back().seconds == Approx(whole.c.report.seconds));
-  CHECK(points->back().repetitions == 0);
+  CHECK(points->back().recomputed == 0);
   const Fitting least(changed(options, "--pin full-recompute"));
   CHECK(points->front().bytes <= least.c.report.arenaBytes);
   for (size_t i = 0; i + 1 < points->size(); ++i) {
@@ -53,7 +53,7 @@ TEST_CASE("less memory takes more time, from everything kept to the smallest pla
 TEST_CASE("a frontier is written as lines and as a picture with a circle per point") {
   const std::vector<ParetoPoint> points = {{1 << 30, 1 << 30, 2e-3, 1e-3, "dp=2,tp=2", 7},
                                            {3 << 29, 3 << 29, 1e-3, 1e-3, "dp=4", 0}};
-  CHECK(paretoCsv(points) == "budget_bytes,bytes,planned_seconds,bound_seconds,mesh,repetitions\n"
+  CHECK(paretoCsv(points) == "budget_bytes,bytes,planned_seconds,bound_seconds,mesh,recomputed\n"
                              "1073741824,1073741824,0.002,0.001,\"dp=2,tp=2\",7\n"
                              "1610612736,1610612736,0.001,0.001,\"dp=4\",0\n");
   const std::string svg = paretoSvg(points, int64_t(2) << 30, "a < b");

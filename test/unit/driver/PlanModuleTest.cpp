@@ -13,7 +13,7 @@
 using namespace cleave;
 using namespace cleave::driver;
 
-TEST_CASE("a step that fits stays as it is, and one that does not has repetitions") {
+TEST_CASE("a step that fits stays as it is, and one that does not has recomputed ops") {
   const ModelFile file(bundledCases()[1]);
   Compilation c(optionsOf(file.path(), bundledCases()[1], {1}));
   REQUIRE(compileTo(c, "primitive").isOk());
@@ -29,7 +29,7 @@ TEST_CASE("a step that fits stays as it is, and one that does not has repetition
   const Result<PlannedModule> less = planModule(c.module(), cluster, options);
   REQUIRE(less);
   CHECK(options.budget.holds(less->plan.arenaBytes));
-  CHECK(std::ranges::count(less->fates.again, true) > 0);
+  CHECK(std::ranges::count(less->policy.recomputed, true) > 0);
   CHECK(less->model.ops.size() > ops);
   CHECK(less->plan.ops.size() == less->model.ops.size());
   CHECK(readModel(*less->module)->ops.size() == less->model.ops.size());

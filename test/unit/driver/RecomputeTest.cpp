@@ -31,7 +31,7 @@ struct Point {
   double seconds = 0;
   uint64_t peak = 0, arena = 0;
   int64_t planned = 0;
-  size_t repetitions = 0;
+  size_t recomputed = 0;
 };
 
 Point compile(const driver::CompileOptions &options) {
@@ -41,14 +41,14 @@ Point compile(const driver::CompileOptions &options) {
                      << (status ? "" : status.message()));
   REQUIRE(status.isOk());
   return {c.report.seconds, c.peakBytes, c.arenaBytes, c.report.peakBytes,
-          c.report.repetitions.size()};
+          c.report.recomputed.size()};
 }
 
 void print(const ModelCase &model, const driver::CompileOptions &options, const Point &point) {
   if (std::getenv("CLEAVE_SHOW"))
     std::cout << std::left << std::setw(24) << model.name << options.ranks << " ranks, budget "
               << std::setw(10) << memoryText(options) << ": planned " << point.planned
-              << ", arena's peak " << point.peak << ", " << point.repetitions << " again, "
+              << ", arena's peak " << point.peak << ", " << point.recomputed << " recomputed, "
               << 1e6 * point.seconds << " us\n"
               << std::flush;
 }
@@ -71,7 +71,7 @@ void checkBudgets(const ModelCase &model, int64_t ranks) {
     CHECK(options.memory->holds(point.arena));
     CHECK(static_cast<uint64_t>(point.planned) == point.peak);
     if (ranks == 1)
-      CHECK((point.repetitions > 0) == (quarters < 4));
+      CHECK((point.recomputed > 0) == (quarters < 4));
     CHECK(point.seconds >= seconds * (1 - 1e-9));
     seconds = point.seconds;
   }
@@ -127,7 +127,7 @@ TEST_CASE("sharding first and recomputation after is no faster than both togethe
   CHECK(compared > 5);
 }
 
-TEST_CASE("axes of plans with repetitions are named by what they split") {
+TEST_CASE("axes of plans with recomputation are named by what they split") {
   const ModelFile file(kGpt);
   driver::CompileOptions options = optionsOf(file.path(), kGpt, {4});
   options.memory = compile(options).arena * 8 / 10;
@@ -136,9 +136,9 @@ TEST_CASE("axes of plans with repetitions are named by what they split") {
     Compilation c(options);
     REQUIRE(driver::compileTo(c, "planned").isOk());
     const planner::PlanReport &plan = c.report;
-    CHECK(!plan.repetitions.empty());
+    CHECK(!plan.recomputed.empty());
     CHECK(plan.isBinding);
-    // Decisions that the repetitions were added to are compared with the choices that they had.
+    // Decisions that recomputed ops were added to are compared with the choices that they had.
     CHECK(std::any_of(plan.reasons.begin(), plan.reasons.end(), [](const planner::Reason &reason) {
       return reason.op < 0 && !reason.alternative.empty();
     }));

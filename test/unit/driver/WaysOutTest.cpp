@@ -53,7 +53,7 @@ TEST_CASE(
 }
 
 TEST_CASE("a refusal names more micro-batches, more memory and more ranks, in this order") {
-  // Half of what one rank needs if it computes all again, and so enough for several.
+  // Half of what one rank needs if it recomputes everything, and so enough for several.
   const Fitting least(changed(gptOptions(1), "--pin full-recompute"));
   const CompileOptions options = gptOptions(1, least.c.report.arenaBytes * 6 / 10);
   Planned refused(options);

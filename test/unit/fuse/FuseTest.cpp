@@ -123,7 +123,7 @@ TEST_CASE("ops before and after a matmul stay in separate groups, without a cycl
   CHECK(fused.groups.size() == 2);
 }
 
-TEST_CASE("a cheap value is computed again behind a matmul instead of being kept") {
+TEST_CASE("a cheap value is recomputed after a matmul instead of being kept") {
   Fused fused("(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32>", R"(
     %t = graph.tanh %x : tensor<4x4xf32>
     %y = graph.mul %t, %x : tensor<4x4xf32>

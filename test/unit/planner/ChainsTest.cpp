@@ -1,8 +1,8 @@
 // Recomputation on chains of forward and backward stages, against the optimal costs that Rotor
-// publishes (Beaumont et al.): a chain becomes a step, fates are chosen for it, and the sequence
-// that they lead to is replayed by the rules of the chain.
+// publishes (Beaumont et al.): a chain becomes a step, a policy is chosen for it, and the sequence
+// that it leads to is replayed by the rules of the chain.
 #include "compiler/cluster/Presets.h"
-#include "compiler/planner/remat/ChooseFates.h"
+#include "compiler/planner/remat/ChooseRemat.h"
 #include "compiler/planner/search/Planner.h"
 #include "runtime/base/Json.h"
 
@@ -216,23 +216,24 @@ private:
 
 // -- the sequence and its replay ------------------------------------------------------------------
 
-// The ops in the order in which they run: a repetition stands at its place, or directly before the
-// first op of the backward part, or repetition, that reads what it makes.
-std::vector<int> sequenceOf(const StepModel &model, const Fates &fates) {
+// The ops in the order in which they run: a recomputed op stands at its place, or directly before
+// the first op of the backward part, or recomputed op, that reads what it makes.
+std::vector<int> sequenceOf(const StepModel &model, const RematPolicy &policy) {
   const int count = static_cast<int>(model.ops.size());
-  std::vector<std::set<int>> before(count); // per op the backward ops before which it runs again
+  std::vector<std::set<int>> before(count); // per op the backward ops before which it is recomputed
   for (int i = count; i-- > 0;) {
-    if (!fates.again[i])
+    if (!policy.recomputed[i])
       continue;
-    std::set<int> readers; // ops of the backward part, and those before which readers run again
+    // Ops of the backward part that read it, or directly before which a reader is recomputed.
+    std::set<int> readers;
     for (int result : model.ops[i].results)
-      if (fates.isAgain(i, model.values[result].result))
+      if (policy.isRecomputed(i, model.values[result].result))
         for (const Use &use : model.values[result].uses) {
           readers.insert(before[use.op].begin(), before[use.op].end());
           if (model.ops[use.op].part != Part::Forward)
             readers.insert(use.op);
         }
-    if (auto places = fates.places.find(i); places != fates.places.end())
+    if (auto places = policy.places.find(i); places != policy.places.end())
       before[i].insert(places->second.begin(), places->second.end());
     else if (!readers.empty())
       before[i].insert(*readers.begin());
@@ -315,13 +316,13 @@ private:
 
 // The result of the planner for a chain.
 struct Found {
-  double seconds = kNever; // the least within the memory
-  int leastPeak = INT_MAX; // slots of the smallest sequence
-  int repetitions = 1;     // of one op at most
+  double seconds = kNever;   // the least within the memory
+  int leastPeak = INT_MAX;   // slots of the smallest sequence
+  int maxRecomputations = 1; // of one op at most
 };
 
-// No op runs again more often than it must. Targets lie around the memory: the network does not
-// know temporary memory of repetitions, and counts all results of a stage while it runs.
+// No op is recomputed more often than it must be. Targets lie around the memory: the network does
+// not know temporary memory of recomputed ops, and counts all results of a stage while it runs.
 Found planChain(const Chain &chain) {
   const ChainStep step(chain);
   const cluster::Cluster machine = plainMachine();
@@ -330,14 +331,14 @@ Found planChain(const Chain &chain) {
   Result<PlanReport> plan = planStep(step.model(), machine, options);
   REQUIRE(plan.isOk());
   Costs costs(step.model(), machine, plan->mesh);
-  const ForcedFates free(step.model().ops.size());
+  const PinnedRemat free(step.model().ops.size());
   Found found;
-  for (; found.repetitions < chain.length; ++found.repetitions) {
+  for (; found.maxRecomputations < chain.length; ++found.maxRecomputations) {
     for (int target = chain.memory - 3; target <= chain.memory + 5; ++target) {
-      Result<ChosenFates> chosen = chooseFates(costs, *plan, free, target * kSlot + kSlot / 2,
-                                               defaultLimits(), found.repetitions);
+      Result<ChosenRemat> chosen = chooseRemat(costs, *plan, free, target * kSlot + kSlot / 2,
+                                               defaultLimits(), found.maxRecomputations);
       REQUIRE(chosen.isOk());
-      const std::vector<int> sequence = sequenceOf(step.model(), chosen->fates);
+      const std::vector<int> sequence = sequenceOf(step.model(), chosen->policy);
       const Replay replay(chain, step, sequence);
       found.leastPeak = std::min(found.leastPeak, replay.peak);
       if (replay.peak <= chain.memory)
@@ -371,16 +372,16 @@ TEST_CASE("Rotor's optimal costs are reached or beaten") {
     CHECK(found.seconds <= chain.cost);
     reached += found.seconds == chain.cost;
     beaten += found.seconds < chain.cost;
-    several += found.repetitions > 1;
+    several += found.maxRecomputations > 1;
     if (std::getenv("CLEAVE_SHOW"))
       std::cout << "| " << chain.length << " | " << chain.memory << " | " << chain.cost << " | "
-                << found.seconds << " | " << found.leastPeak << " | " << found.repetitions
+                << found.seconds << " | " << found.leastPeak << " | " << found.maxRecomputations
                 << " |\n";
   }
   CHECK((facts.empty() || (reached + beaten == 28 && several == 4)));
 }
 
-TEST_CASE("a value is kept for other repetitions, while its stage runs again later") {
+TEST_CASE("a value is kept for other recomputed ops, while its stage is recomputed later") {
   // The second stage needs much for its backward pass, and the first one little more than it makes.
   const Chain chain{3, 18, {1, 3, 9}, {4, 12, 1}, {1, 2, 4, 2}, {0, 7, 6, 4}, {2, 3, 0}, {0, 3, 3}};
   CHECK(Optimum(chain).seconds(2) == 31);

@@ -1,4 +1,4 @@
-// The modules of the model: what is stored how, kept or computed again, and where the seconds go.
+// The modules of the model: what is stored how, kept or recomputed, and where the seconds go.
 
 // Seconds of a node per kind of instruction.
 function secondsByKind({seconds}) {
@@ -21,7 +21,7 @@ function secondsBar(node, longest) {
 // `weight [tp, _], bias [tp]`
 const layoutsText = (parameters) => parameters.map(([name, layout]) => `${name} ${layout}`).join(", ");
 
-function fateText({kept, recomputed}) {
+function rematText({kept, recomputed}) {
   return [kept && `keeps ${bytesText(kept)}`, recomputed && `recomputes ${bytesText(recomputed)}`].filter(Boolean).join(", ");
 }
 
@@ -38,7 +38,7 @@ function moduleBox(node, path, longest, stages = "") {
   const head = el("div", {class: "head"},
     el("button", {class: "mono", disabled: node.decisions.length === 0, "aria-label": `decisions about ${name}`, click: () => showDecisions(node, name)}, breakable(node.name)),
     node.count > 1 ? el("b", {}, `x ${node.count}`) : null,
-    el("span", {class: "note"}, [own !== stages && own, node.parts.length ? "" : fateText(node)].filter(Boolean).join("; ")),
+    el("span", {class: "note"}, [own !== stages && own, node.parts.length ? "" : rematText(node)].filter(Boolean).join("; ")),
     el("span", {class: "number"}, secondsText(secondsOf(node))));
   return el("div", {class: `module${node.parts.length ? " outer" : ""}`}, head,
     node.parameters.length ? el("div", {class: "mono note"}, layoutsText(node.parameters)) : null,

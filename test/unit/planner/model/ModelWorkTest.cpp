@@ -18,12 +18,12 @@ TEST_CASE("the work of a step is that of its products, once for every micro-batc
   CHECK(three.flops == 3 * one.flops);
 }
 
-TEST_CASE("repetitions are not work of the model") {
+TEST_CASE("recomputed ops are not work of the model") {
   StepModel model = trainingModel(8, 16, 32);
   const double before = modelWork(model, h100Node()).flops;
   model.ops.push_back(model.ops[0]);
   CHECK(modelWork(model, h100Node()).flops > before);
-  model.ops.back().isAgain = true;
+  model.ops.back().isRecomputed = true;
   CHECK(modelWork(model, h100Node()).flops == before);
 }
 

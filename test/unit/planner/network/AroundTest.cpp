@@ -36,7 +36,7 @@ TEST_CASE("around a plan each op and argument keeps its choice, and no other is 
     CHECK(problem.network.nodes[copy.node] == free.network.nodes[copy.node]);
 }
 
-TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
+TEST_CASE("recomputed ops, and ops that the plan does not have, stay free") {
   StepModel model = trainingModel(64, 256, 1024);
   const Mesh mesh = *Mesh::parse("dp=4");
   Costs costs(model, h100Node(), mesh);
@@ -46,7 +46,7 @@ TEST_CASE("repetitions, and ops that the plan does not have, stay free") {
       readSolution(costs, problem, std::vector<int>(problem.network.nodes.size(), 0));
   StepModel before = model;
   before.ops[3].name = "another op";
-  model.ops[5].isAgain = true;
+  model.ops[5].isRecomputed = true;
   keepAround(problem, model, before, plan);
   auto isFree = [&](int node) { return problem.network.nodes[node] == free.network.nodes[node]; };
   CHECK(isFree(3));

@@ -17,10 +17,10 @@ TEST_CASE("an argument is in device memory throughout, or elsewhere with copies 
   const StepModel model = modelOf(deepStep(3, 64, 64));
   const PlanReport plan = plannedBy(model, "", 1);
   const Costs costs(model, h100Node(), plan.mesh);
-  const ForcedFates forced(model.ops.size());
+  const PinnedRemat pinned(model.ops.size());
   const OtherSpaces bytes{.host = 1 << 30, .file = 1 << 30};
-  const FateChoices fates(model, plan, forced, bytes, 1, 0);
-  ArgumentSpaces spaces(costs, plan, forced, fates, bytes, {{Space::Host, 2}, {Space::File, 0}});
+  const RematChoices choices(model, plan, pinned, bytes, 1, 0);
+  ArgumentSpaces spaces(costs, plan, pinned, choices, bytes, {{Space::Host, 2}, {Space::File, 0}});
   solver::Problem problem;
   spaces.addTo(problem);
   REQUIRE_FALSE(problem.nodes.empty());

@@ -1,4 +1,4 @@
-// Bounds on layouts and fates together.
+// Bounds on layouts and recomputation together.
 #include "compiler/planner/remat/JointBound.h"
 #include "compiler/planner/choices/Meshes.h"
 #include "compiler/planner/search/Planner.h"
@@ -15,13 +15,13 @@ using namespace cleave::test;
 namespace {
 
 struct BoundedStep {
-  const StepModel plain = modelOf(deepStep(6, 64, 32)), model = withRoomForRepetitions(plain);
+  const StepModel plain = modelOf(deepStep(6, 64, 32)), model = withRoomForRecomputation(plain);
   const Mesh mesh = *Mesh::parse("a=2");
   Costs costs{model, h100Node(), mesh};
 
   Joint in(const Budget &budget, const JointHint &hint = {}) {
     Result<Joint> joint =
-        boundJointly(costs, {}, ForcedFates(model.ops.size()), budget, hint, {}, defaultLimits());
+        boundJointly(costs, {}, PinnedRemat(model.ops.size()), budget, hint, {}, defaultLimits());
     REQUIRE(joint.isOk());
     return std::move(*joint);
   }
@@ -29,7 +29,7 @@ struct BoundedStep {
 
 } // namespace
 
-TEST_CASE("there is room for a repetition of every op that may run again") {
+TEST_CASE("there is room for every op that may be recomputed") {
   const BoundedStep c;
   int recomputable = 0;
   for (int i = 0; i < static_cast<int>(c.plain.ops.size()); ++i)
@@ -68,7 +68,7 @@ TEST_CASE("less memory never lowers the bound, and a price of memory proves it")
   CHECK(priced > 0);
 }
 
-TEST_CASE("where no plan fits, whatever it computes again, that is proven") {
+TEST_CASE("where no plan fits, whatever it recomputes, that is proven") {
   BoundedStep c;
   CHECK(c.in(1024).lowerBound == solver::kForbidden);
   CHECK(c.in(1024, {.isDoubtful = true}).lowerBound == solver::kForbidden);

@@ -1,4 +1,4 @@
-// Fates as part of the prices of nodes, and the bytes that certainly are in memory.
+// Recompute decisions as part of the prices of nodes, and the bytes that certainly are in memory.
 #include "compiler/planner/remat/JointNetwork.h"
 #include "compiler/planner/choices/Meshes.h"
 #include "compiler/planner/remat/JointBound.h"
@@ -18,7 +18,7 @@ namespace {
 // A step with the networks of its prices.
 struct PricedStep {
   explicit PricedStep(StepModel plain, const char *text)
-      : model(withRoomForRepetitions(plain)), mesh(*Mesh::parse(text)),
+      : model(withRoomForRecomputation(plain)), mesh(*Mesh::parse(text)),
         kept(*buildProblem(costs, {}, Budget::unlimited(),
                            {{.perOp = 10000, .perArgument = 10000}})) {}
 
@@ -26,8 +26,8 @@ struct PricedStep {
   const Mesh mesh;
   Costs costs{model, h100Node(), mesh};
   const PlanProblem kept;
-  const ForcedFates forced{model.ops.size()};
-  JointNetwork network{costs, kept, forced};
+  const PinnedRemat pinned{model.ops.size()};
+  JointNetwork network{costs, kept, pinned};
   std::vector<int> choices = std::vector<int>(kept.network.nodes.size(), 0);
 
   // Seconds of the choices, with the price of their bytes.
@@ -50,7 +50,7 @@ TEST_CASE("without a price of memory nothing costs more than where everything is
   }
 }
 
-TEST_CASE("what memory costs rises with its price, until values are computed again") {
+TEST_CASE("what memory costs rises with its price, until values are recomputed") {
   PricedStep c(modelOf(deepStep(4, 64, 16)), "a=1");
   const int64_t instant = c.network.fullest(c.choices);
   double before = c.costAt(0, instant);
@@ -69,7 +69,7 @@ TEST_CASE("what memory costs rises with its price, until values are computed aga
 TEST_CASE("the cost of choices is their seconds and the price of their bytes") {
   PricedStep c(modelOf(deepStep(4, 64, 16)), "a=1");
   const int64_t instant = c.network.fullest(c.choices);
-  const double price = 1e-15; // too little for a repetition
+  const double price = 1e-15; // too little for a recomputation
   const double seconds = c.costAt(0, instant), cost = c.costAt(price, instant);
   const double bytes = static_cast<double>(c.network.bytesOf(c.choices, price, instant));
   CHECK(cost == Approx(seconds + price * bytes).epsilon(1e-12));

@@ -20,7 +20,7 @@ struct BudgetCase {
   }
 
   std::vector<JointMesh> bounded() {
-    Result<std::vector<JointMesh>> found = jointMeshes(step.model(), h100Node(), options, forced);
+    Result<std::vector<JointMesh>> found = jointMeshes(step.model(), h100Node(), options, pinned);
     REQUIRE(found);
     return std::move(*found);
   }
@@ -28,11 +28,11 @@ struct BudgetCase {
   FakePrograms programs;
   FakeStep step{nineLayers(), programs};
   PlannerOptions options;
-  ForcedFates forced{step.model().ops.size()};
+  PinnedRemat pinned{step.model().ops.size()};
   std::vector<JointMesh> meshes = bounded();
   Seen seen;
   Trials trials{step, h100Node(), options, Goal(), seen, Proven{meshes[0].boundSeconds, {}}};
-  BudgetSearch search{trials, forced, h100Node()};
+  BudgetSearch search{trials, pinned, h100Node()};
 };
 
 // In whole KiB, so that messages name it exactly.
@@ -40,14 +40,14 @@ int64_t wholeBytes() { return peakOf(nineLayers()) / 1024 * 1024; }
 
 } // namespace
 
-TEST_CASE("layouts and fates are found that fit") {
+TEST_CASE("layouts and a policy are found that fit") {
   for (int64_t missing : {1, 4, 8}) {
     BudgetCase budget(wholeBytes() - missing * kActivation);
     const Result<PlannedStep> found = budget.search.jointly(budget.meshes);
     INFO(missing << " activations are missing: " << found.status().message());
     REQUIRE(found);
     CHECK(budget.options.budget.holds(found->plan.arenaBytes));
-    CHECK_FALSE(found->plan.repetitions.empty());
+    CHECK_FALSE(found->plan.recomputed.empty());
   }
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("without an explanation a failure is short") {
   Goal goal;
   goal.whenTooLarge = WhenTooLarge::Search;
   const Trials trials(search.step, h100Node(), search.options, goal, search.seen);
-  CHECK(BudgetSearch(trials, search.forced, h100Node()).jointly(search.meshes).status().message() ==
+  CHECK(BudgetSearch(trials, search.pinned, h100Node()).jointly(search.meshes).status().message() ==
         "no plan was found that fits");
 }
 
@@ -102,5 +102,5 @@ TEST_CASE("a budget that nothing fits is refused with the smallest program that 
   CHECK_THAT(status.message(), Catch::StartsWith("no plan fits into 4.00 KiB per rank on 1 rank"));
   REQUIRE(budget.seen.smallest);
   CHECK(budget.seen.smallest->arenaBytes < wholeBytes());
-  CHECK_FALSE(budget.seen.smallest->repetitions.empty());
+  CHECK_FALSE(budget.seen.smallest->recomputed.empty());
 }

@@ -12,10 +12,11 @@ using namespace cleave::planner;
 
 namespace {
 
-// Inserts repetitions into a step.
-class Repeater {
+// Inserts recomputed ops into a step.
+class Recomputation {
 public:
-  Repeater(const StepModel &model, const Fates &fates) : fates_(fates), model_(model) {}
+  Recomputation(const StepModel &model, const RematPolicy &policy)
+      : policy_(policy), model_(model) {}
 
   StepModel run() {
     const std::vector<Op> ops = std::exchange(model_.ops, {});
@@ -23,7 +24,7 @@ public:
       Op op = ops[i];
       if (op.part != Part::Forward)
         for (int &operand : op.operands)
-          operand = repeated(ops, operand);
+          operand = recomputed(ops, operand);
       add(std::move(op));
     }
     for (Value &value : model_.values)
@@ -45,28 +46,28 @@ private:
   }
 
   // The value that the backward part reads in place of `value`.
-  int repeated(const std::vector<Op> &ops, int value) {
+  int recomputed(const std::vector<Op> &ops, int value) {
     const int producer = origin(ops, value);
-    if (producer < 0 || !fates_.isAgain(producer, model_.values[size_t(value)].result))
+    if (producer < 0 || !policy_.isRecomputed(producer, model_.values[size_t(value)].result))
       return value;
-    if (auto known = repeated_.find(value); known != repeated_.end())
+    if (auto known = recomputed_.find(value); known != recomputed_.end())
       return known->second;
     Op op = ops[size_t(producer)];
-    op.name += ", again";
-    op.isAgain = true;
+    op.name += ", recomputed";
+    op.isRecomputed = true;
     for (int &operand : op.operands)
-      operand = repeated(ops, operand);
+      operand = recomputed(ops, operand);
     for (int &result : op.results) {
       const int copy = static_cast<int>(model_.values.size());
       model_.values.push_back(model_.values[size_t(result)]);
-      repeated_[result] = copy;
+      recomputed_[result] = copy;
       result = copy;
     }
     add(std::move(op));
-    return repeated_.at(value);
+    return recomputed_.at(value);
   }
 
-  // The op of the step without repetitions that makes a value of it, or -1.
+  // The op of the step without recomputed ops that makes a value of it, or -1.
   static int origin(const std::vector<Op> &ops, int value) {
     for (size_t i = 0; i < ops.size(); ++i)
       if (std::ranges::count(ops[i].results, value))
@@ -74,9 +75,9 @@ private:
     return -1;
   }
 
-  const Fates &fates_;
+  const RematPolicy &policy_;
   StepModel model_;
-  std::map<int, int> repeated_;
+  std::map<int, int> recomputed_;
 };
 
 void moveTo(Space space, Value &value) {
@@ -97,16 +98,16 @@ int64_t peakOf(const StepModel &model) {
   return peak;
 }
 
-Result<std::unique_ptr<Step>> FakeStep::realise(const Fates &fates) const {
+Result<std::unique_ptr<Step>> FakeStep::realise(const RematPolicy &policy) const {
   CLEAVE_TRY(programs_.failure);
   ++programs_.copies;
   StepModel model = model_;
-  for (const auto &[op, space] : fates.away)
+  for (const auto &[op, space] : policy.away)
     for (int result : model.ops[size_t(op)].results)
       moveTo(space, model.values[size_t(result)]);
-  for (const auto &[argument, space] : fates.arguments)
+  for (const auto &[argument, space] : policy.arguments)
     moveTo(space, model.values[size_t(model.arguments[size_t(argument)].value)]);
-  model = Repeater(model, fates).run();
+  model = Recomputation(model, policy).run();
   std::erase_if(model.stores, [&](const Store &store) {
     return store.value >= 0 && model.values[size_t(store.value)].space != Space::Device;
   });

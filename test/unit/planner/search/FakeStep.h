@@ -1,5 +1,5 @@
-// FakeStep: a step without IR, for tests of the search on one rank. Repetitions are plain data, and
-// a program takes the peak of its stores (setPlainStores), or what a test makes of it.
+// FakeStep: a step without IR, for tests of the search on one rank. Recomputed ops are plain data,
+// and a program takes the peak of its stores (setPlainStores), or what a test makes of it.
 #pragma once
 
 #include "compiler/planner/search/Step.h"
@@ -29,9 +29,9 @@ public:
       : model_(std::move(model)), programs_(programs) {}
 
   const planner::StepModel &model() const override { return model_; }
-  // One repetition of each op that runs again, before its first reader. Values that are kept in
+  // Recomputes each op at most once, before its first reader. Values that are kept in
   // other spaces have no buffers in device memory.
-  Result<std::unique_ptr<planner::Step>> realise(const planner::Fates &fates) const override;
+  Result<std::unique_ptr<planner::Step>> realise(const planner::RematPolicy &policy) const override;
   Result<planner::ProgramMemory> memory(const planner::Decisions &decisions,
                                         const cluster::Cluster &shared,
                                         const planner::Budget &budget) const override;

@@ -1,4 +1,4 @@
-// Bounds on layouts and fates together, on all meshes.
+// Bounds on layouts and recomputation together, on all meshes.
 #include "compiler/planner/search/JointMeshes.h"
 #include "compiler/planner/choices/Meshes.h"
 #include "test/unit/graph_text/DeepStep.h"
@@ -19,7 +19,7 @@ std::vector<JointMesh> meshesIn(const StepModel &model, PlannerOptions options,
                                 const Budget &budget) {
   options.budget = budget;
   Result<std::vector<JointMesh>> meshes =
-      jointMeshes(model, h100Node(), options, ForcedFates(model.ops.size()));
+      jointMeshes(model, h100Node(), options, PinnedRemat(model.ops.size()));
   INFO(meshes.status().message());
   REQUIRE(meshes.isOk());
   return std::move(*meshes);
@@ -64,9 +64,9 @@ TEST_CASE("a mesh on which no plan fits is proven to have none") {
     CHECK(mesh.boundSeconds == solver::kForbidden);
 }
 
-TEST_CASE("the picked layouts fit with their fates, or else exceed the budget least") {
+TEST_CASE("the picked layouts fit with their policy, or else exceed the budget least") {
   const StepModel model = modelOf(deepStep(9, 64, 16));
-  const ForcedFates free(model.ops.size());
+  const PinnedRemat free(model.ops.size());
   PlannerOptions options;
   const PlanReport whole = plannedBy(model, "", 1);
   for (int64_t budget : {whole.peakBytes * 3 / 4, int64_t(1)}) {

@@ -35,7 +35,7 @@ TEST_CASE("a plan is found in the least memory, and none in one per cent less") 
   REQUIRE(least);
   CHECK(least->bytes < peakOf(step.model()));
   CHECK(least->planned.plan.arenaBytes <= least->bytes);
-  CHECK_FALSE(least->planned.plan.repetitions.empty());
+  CHECK_FALSE(least->planned.plan.recomputed.empty());
   CHECK(least->remark == concat("--memory ", least->bytes,
                                 " is the least in which a plan was found; 1 % less was refused"));
   CHECK(std::ranges::count(told, concat("--memory ", least->bytes, ": a plan was found")) == 1);

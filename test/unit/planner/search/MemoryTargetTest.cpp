@@ -1,4 +1,4 @@
-// The memory that fates are chosen for, corrected until the program just fits.
+// The memory that a policy is chosen for, corrected until the program just fits.
 #include "compiler/planner/search/MemoryTarget.h"
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@ TEST_CASE("a target is corrected by the bytes that the program misses") {
   MemoryTarget target(1000, 5);
   target.record(-80);
   target.correct(-80, 990, 10);
-  CHECK(target.bytes() == 990 - 80 - 10); // fates for 1000 bytes took 990
+  CHECK(target.bytes() == 990 - 80 - 10); // the policy for 1000 bytes took 990
   CHECK(target.fitting() == 0);
   target.record(30);
   CHECK(target.fitting() == 900);

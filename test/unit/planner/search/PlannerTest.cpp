@@ -72,7 +72,7 @@ TEST_CASE("a step that does not fit is refused with numbers") {
                  Catch::Contains(" (--memory ") &&
                  Catch::Contains(" more; largest at that point: "));
   TrialOptions trial = options;
-  trial.proven = Proven{0, {}}; // a bound on steps with other repetitions too: these may fit
+  trial.proven = Proven{0, {}}; // a bound on steps with other policies too: these may fit
   CHECK_THAT(planOn(model, trial).status().message(),
              Catch::StartsWith("no plan was found that fits into 1.00 MiB") &&
                  !Catch::Contains("none needs less"));

@@ -28,7 +28,7 @@ TEST_CASE("a step that fits is planned once") {
   PlanCase step(0);
   const Result<PlannedStep> found = step.search();
   REQUIRE(found);
-  CHECK(found->plan.repetitions.empty());
+  CHECK(found->plan.recomputed.empty());
   CHECK(found->recomputation.empty());
   CHECK(found->plan.arenaBytes == step.options.budget.bytes());
   CHECK(step.programs.copies == 1);
@@ -46,7 +46,7 @@ TEST_CASE("a step that does not fit is recomputed in part, and says so") {
   CHECK(plan.boundSeconds <= plan.seconds);
   CHECK(plan.isBinding);
   CHECK_THAT(found->recomputation,
-             Catch::StartsWith(concat(plan.repetitions.size(), " activations are recomputed")));
+             Catch::StartsWith(concat(plan.recomputed.size(), " activations are recomputed")));
 }
 
 TEST_CASE("a plan fits although its program takes more than the network says") {
@@ -83,7 +83,7 @@ TEST_CASE("a recipe leaves nothing to search") {
   step.options.pins = *Pins::parse("full-recompute");
   const Result<PlannedStep> found = step.search();
   REQUIRE(found);
-  CHECK_FALSE(found->plan.repetitions.empty());
+  CHECK_FALSE(found->plan.recomputed.empty());
   CHECK(found->recomputation.empty()); // the user knows
   CHECK(step.programs.copies == 1);
 }

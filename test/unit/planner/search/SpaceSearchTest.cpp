@@ -1,6 +1,6 @@
 // Plans whose values may be in other spaces than device memory.
 #include "compiler/planner/search/SpaceSearch.h"
-#include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/remat/RematPins.h"
 #include "compiler/planner/search/OverlappedCopies.h"
 #include "test/unit/planner/TrainingStep.h"
 #include "test/unit/planner/search/FakeStep.h"
@@ -27,14 +27,14 @@ struct SpaceCase {
   }
 
   Result<PlannedStep> offloaded() {
-    return SpaceSearch(step, cluster, options, Goal(), forced, seen).offloaded();
+    return SpaceSearch(step, cluster, options, Goal(), pinned, seen).offloaded();
   }
 
   FakePrograms programs;
   FakeStep step{nineLayers(), programs};
   cluster::Cluster cluster;
   PlannerOptions options;
-  ForcedFates forced{step.model().ops.size()};
+  PinnedRemat pinned{step.model().ops.size()};
   Seen seen;
 };
 
@@ -48,7 +48,7 @@ TEST_CASE("values that do not fit are kept in host memory where copies are fast"
   CHECK(search.options.budget.holds(found->plan.arenaBytes));
   CHECK(found->plan.hostBytes > 0);
   CHECK(found->plan.hostBytes <= search.options.spaces.host);
-  CHECK(found->plan.repetitions.empty());
+  CHECK(found->plan.recomputed.empty());
   CHECK(found->plan.boundSeconds <= found->plan.seconds);
 }
 
@@ -57,7 +57,7 @@ TEST_CASE("where copies are slow, values are recomputed instead") {
   const Result<PlannedStep> found = search.offloaded();
   REQUIRE(found);
   CHECK(found->plan.hostBytes == 0);
-  CHECK_FALSE(found->plan.repetitions.empty());
+  CHECK_FALSE(found->plan.recomputed.empty());
 }
 
 TEST_CASE("where nothing fits, the message names all spaces") {
@@ -71,40 +71,41 @@ TEST_CASE("where nothing fits, the message names all spaces") {
 TEST_CASE("what pins keep elsewhere is realised before the search, and rules on ops stay rules") {
   FakePrograms programs;
   const FakeStep step(nineLayers(), programs);
-  ForcedFates forced(step.model().ops.size());
-  forced.arguments[1] = Space::Host; // a parameter
-  forced.again[2] = true;
-  const Result<std::unique_ptr<Step>> realised = realiseForced(step, forced);
+  PinnedRemat pinned(step.model().ops.size());
+  pinned.arguments[1] = Space::Host; // a parameter
+  pinned.recomputed[2] = true;
+  const Result<std::unique_ptr<Step>> realised = realisePinned(step, pinned);
   REQUIRE(realised);
   CHECK(hasCopies((*realised)->model()));
   CHECK((*realised)->model().ops.size() == step.model().ops.size());
-  CHECK(forced.again[2] == true);
+  CHECK(pinned.recomputed[2] == true);
 }
 
 TEST_CASE("a recipe is realised, and nothing else is recomputed then") {
   FakePrograms programs;
   const FakeStep step(nineLayers(), programs);
-  ForcedFates forced(step.model().ops.size());
-  const Fates full = fullRecompute(step.model());
-  for (size_t i = 0; i < full.again.size(); ++i)
-    forced.again[i] = full.again[i];
-  const Result<std::unique_ptr<Step>> realised = realiseForced(step, forced);
+  PinnedRemat pinned(step.model().ops.size());
+  const RematPolicy full = fullRecompute(step.model());
+  for (size_t i = 0; i < full.recomputed.size(); ++i)
+    pinned.recomputed[i] = full.recomputed[i];
+  const Result<std::unique_ptr<Step>> realised = realisePinned(step, pinned);
   REQUIRE(realised);
   CHECK((*realised)->model().ops.size() > step.model().ops.size());
-  CHECK(forced.again == std::vector<std::optional<bool>>((*realised)->model().ops.size(), false));
+  CHECK(pinned.recomputed ==
+        std::vector<std::optional<bool>>((*realised)->model().ops.size(), false));
 }
 
 TEST_CASE("copies that pins demand lengthen a step if they take longer than computation") {
   double seconds = 0;
   for (double bytesPerSecond : {1e15, 1.0}) {
     SpaceCase search(0, 1 << 20, bytesPerSecond);
-    search.forced.arguments[1] = Space::Host;
-    const Result<std::unique_ptr<Step>> realised = realiseForced(search.step, search.forced);
+    search.pinned.arguments[1] = Space::Host;
+    const Result<std::unique_ptr<Step>> realised = realisePinned(search.step, search.pinned);
     REQUIRE(realised);
-    const SpaceSearch spaces(**realised, search.cluster, search.options, Goal(), search.forced,
+    const SpaceSearch spaces(**realised, search.cluster, search.options, Goal(), search.pinned,
                              search.seen);
     const Result<PlannedStep> found =
-        spaces.pinned(fatesOf((*realised)->model(), search.forced), search.options);
+        spaces.pinned(policyOf((*realised)->model(), search.pinned), search.options);
     INFO(found.status().message());
     REQUIRE(found);
     CHECK(found->plan.boundSeconds <= found->plan.seconds);

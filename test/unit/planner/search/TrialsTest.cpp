@@ -21,12 +21,12 @@ TEST_CASE("the smallest program and the fastest plan that keeps everything are r
   CHECK(seen.whole->seconds == kept->plan.seconds);
   CHECK(seen.smallest->arenaBytes == kept->plan.arenaBytes);
 
-  const Result<PlannedStep> again = trials.plan(fullRecompute(step.model()), trials.withoutLimit());
-  REQUIRE(again);
+  const Result<PlannedStep> less = trials.plan(fullRecompute(step.model()), trials.withoutLimit());
+  REQUIRE(less);
   CHECK(seen.whole->peakBytes == kept->plan.peakBytes);
-  CHECK(seen.smallest->arenaBytes == again->plan.arenaBytes);
-  CHECK(*seen.leastBytes == again->plan.arenaBytes);
-  CHECK(*seen.lastBytes == again->plan.arenaBytes);
+  CHECK(seen.smallest->arenaBytes == less->plan.arenaBytes);
+  CHECK(*seen.leastBytes == less->plan.arenaBytes);
+  CHECK(*seen.lastBytes == less->plan.arenaBytes);
 }
 
 TEST_CASE("a program that does not fit counts among the smallest, but is not a plan") {
@@ -47,7 +47,7 @@ TEST_CASE("a trial that failed for want of memory is not repeated, unless it doe
   const FakeStep step(nineLayers(), programs);
   Seen seen;
   const Trials trials(step, h100Node(), onOneRank(1), Goal(), seen);
-  const Fates kept = keepAll(step.model());
+  const RematPolicy kept = keepAll(step.model());
   auto programsOf = [&](WhenTooLarge whenTooLarge) {
     const int before = programs.read;
     seen.lastBytes.reset();
@@ -83,5 +83,5 @@ TEST_CASE("plans around decisions may exceed the budget, and have the bound that
   REQUIRE(around);
   CHECK(around->plan.boundSeconds == 1e-9);
   CHECK(around->plan.peakBytes > 1);
-  CHECK_FALSE(around->plan.repetitions.empty());
+  CHECK_FALSE(around->plan.recomputed.empty());
 }

@@ -1,4 +1,4 @@
-#include "compiler/planner/remat/FatePins.h"
+#include "compiler/planner/remat/RematPins.h"
 
 #include "runtime/base/Glob.h"
 
@@ -6,25 +6,25 @@
 
 namespace cleave::planner {
 
-static ForcedFates fatesOfRecipe(const StepModel &model, Recompute recipe) {
-  ForcedFates forced(model.ops.size());
+static PinnedRemat policyOfRecipe(const StepModel &model, Recompute recipe) {
+  PinnedRemat pinned(model.ops.size());
   if (recipe == Recompute::Free || recipe == Recompute::ShardingFirst)
-    return forced;
-  const Fates fates = recipe == Recompute::Full        ? fullRecompute(model)
-                      : recipe == Recompute::Selective ? selectiveRecompute(model)
-                                                       : keepAll(model);
+    return pinned;
+  const RematPolicy policy = recipe == Recompute::Full        ? fullRecompute(model)
+                             : recipe == Recompute::Selective ? selectiveRecompute(model)
+                                                              : keepAll(model);
   for (size_t i = 0; i < model.ops.size(); ++i)
-    forced.again[i] = fates.again[i];
-  forced.kept = fates.kept;
-  return forced;
+    pinned.recomputed[i] = policy.recomputed[i];
+  pinned.kept = policy.kept;
+  return pinned;
 }
 
-static void makeAgainFromParameters(const StepModel &model, ForcedFates &forced) {
+static void recomputeFromParameters(const StepModel &model, PinnedRemat &pinned) {
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
     if (const Op &op = model.ops[i];
         op.part == Part::Forward && readsParametersOnly(model, op) && isRecomputable(model, i)) {
-      forced.again[i] = true;
-      forced.kept.erase(i);
+      pinned.recomputed[i] = true;
+      pinned.kept.erase(i);
     }
 }
 
@@ -62,8 +62,8 @@ static bool matches(const SpacePin &pin, const StepModel &model, const Argument 
   return isMeant && mayBeAway(model, argument);
 }
 
-static Status forceSpaces(const StepModel &model, const Pins &pins, const OtherSpaces &spaces,
-                          ForcedFates &forced) {
+static Status pinSpaces(const StepModel &model, const Pins &pins, const OtherSpaces &spaces,
+                        PinnedRemat &pinned) {
   using Of = SpacePin::Of;
   const ForwardReads reads = readsOf(model);
   for (const SpacePin &pin : pins.spaceRules()) {
@@ -71,14 +71,14 @@ static Status forceSpaces(const StepModel &model, const Pins &pins, const OtherS
     bool isFound = false;
     for (int i = 0; i < static_cast<int>(model.arguments.size()); ++i)
       if (matches(pin, model, model.arguments[i])) {
-        forced.arguments[i] = space;
+        pinned.arguments[i] = space;
         isFound = true;
       }
     for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
       if (mayBeAway(model, reads, i) &&
           (pin.of == Of::Activations ||
            (pin.of == Of::Op && matchesGlob(pin.glob, model.ops[i].name)))) {
-        forced.away[i] = space;
+        pinned.away[i] = space;
         isFound = true;
       }
     if (!isFound && (pin.of == Of::Name || pin.of == Of::Op))
@@ -90,63 +90,63 @@ static Status forceSpaces(const StepModel &model, const Pins &pins, const OtherS
   return Status::ok();
 }
 
-Result<ForcedFates> forcedFates(const StepModel &model, const Pins &pins,
+Result<PinnedRemat> pinnedRemat(const StepModel &model, const Pins &pins,
                                 const OtherSpaces &spaces) {
-  ForcedFates forced = fatesOfRecipe(model, pins.recompute());
+  PinnedRemat pinned = policyOfRecipe(model, pins.recompute());
   if (pins.recipe().gathersAgain())
-    makeAgainFromParameters(model, forced);
-  for (const FatePin &pin : pins.fateRules()) {
+    recomputeFromParameters(model, pinned);
+  for (const RematPin &pin : pins.rematRules()) {
     bool matches = false, isPossible = false;
     for (size_t i = 0; i < model.ops.size(); ++i) {
       if (model.ops[i].part != Part::Forward || !matchesGlob(pin.op, model.ops[i].name))
         continue;
       matches = true;
-      if (pin.again && !isRecomputable(model, static_cast<int>(i)))
+      if (pin.recompute && !isRecomputable(model, static_cast<int>(i)))
         continue;
       isPossible = true;
-      forced.again[i] = pin.again;
-      forced.kept.erase(static_cast<int>(i));
+      pinned.recomputed[i] = pin.recompute;
+      pinned.kept.erase(static_cast<int>(i));
     }
     if (!isPossible)
-      return Status::userError("the pin of the fate of ", pin.op,
+      return Status::userError("the pin on the recomputation of ", pin.op,
                                matches ? " matches only views, constants and results "
-                                         "of the step, which cannot be computed again"
+                                         "of the step, which cannot be recomputed"
                                        : " matches no op of the forward pass",
                                "; cleave-dump lists the names of ops");
   }
-  CLEAVE_TRY(forceSpaces(model, pins, spaces, forced));
-  return forced;
+  CLEAVE_TRY(pinSpaces(model, pins, spaces, pinned));
+  return pinned;
 }
 
-bool isDetermined(const ForcedFates &forced) {
-  return std::all_of(forced.again.begin(), forced.again.end(),
-                     [](const auto &fate) { return fate.has_value(); });
+bool isDetermined(const PinnedRemat &pinned) {
+  return std::all_of(pinned.recomputed.begin(), pinned.recomputed.end(),
+                     [](const auto &decision) { return decision.has_value(); });
 }
 
-Fates fatesOf(const StepModel &model, const ForcedFates &forced) {
-  Fates fates = keepAll(model);
-  fates.kept = forced.kept;
-  fates.away = forced.away;
-  fates.arguments = forced.arguments;
+RematPolicy policyOf(const StepModel &model, const PinnedRemat &pinned) {
+  RematPolicy policy = keepAll(model);
+  policy.kept = pinned.kept;
+  policy.away = pinned.away;
+  policy.arguments = pinned.arguments;
   for (size_t i = 0; i < model.ops.size(); ++i)
-    fates.again[i] = forced.again[i].value_or(false);
-  normalise(model, fates);
-  return fates;
+    policy.recomputed[i] = pinned.recomputed[i].value_or(false);
+  normalise(model, policy);
+  return policy;
 }
 
-Fates withForced(const StepModel &model, Fates fates, const ForcedFates &forced) {
+RematPolicy withPinned(const StepModel &model, RematPolicy policy, const PinnedRemat &pinned) {
   for (size_t i = 0; i < model.ops.size(); ++i)
-    if (const std::optional<bool> &fate = forced.again[i]) {
-      fates.again[i] = *fate;
-      fates.kept.erase(static_cast<int>(i));
-      fates.places.erase(static_cast<int>(i));
+    if (const std::optional<bool> &decision = pinned.recomputed[i]) {
+      policy.recomputed[i] = *decision;
+      policy.kept.erase(static_cast<int>(i));
+      policy.places.erase(static_cast<int>(i));
     }
-  for (const auto &[op, space] : forced.away)
-    fates.away[op] = space;
-  for (const auto &[argument, space] : forced.arguments)
-    fates.arguments[argument] = space;
-  normalise(model, fates);
-  return fates;
+  for (const auto &[op, space] : pinned.away)
+    policy.away[op] = space;
+  for (const auto &[argument, space] : pinned.arguments)
+    policy.arguments[argument] = space;
+  normalise(model, policy);
+  return policy;
 }
 
 } // namespace cleave::planner

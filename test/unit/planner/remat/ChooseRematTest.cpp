@@ -1,6 +1,6 @@
-// Fates for a budget, for layouts that are decided.
-#include "compiler/planner/remat/ChooseFates.h"
-#include "compiler/planner/remat/FatePins.h"
+// Policies for a budget, for layouts that are decided.
+#include "compiler/planner/remat/ChooseRemat.h"
+#include "compiler/planner/remat/RematPins.h"
 #include "test/unit/graph_text/DeepStep.h"
 #include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
@@ -19,59 +19,59 @@ constexpr int64_t kActivation = 4 * 64 * 16; // bytes
 
 StepModel nineLayers() { return modelOf(deepStep(9, 64, 16)); }
 
-size_t againIn(const Fates &fates) {
-  return static_cast<size_t>(std::count(fates.again.begin(), fates.again.end(), true));
+size_t countOf(const RematPolicy &policy) {
+  return static_cast<size_t>(std::count(policy.recomputed.begin(), policy.recomputed.end(), true));
 }
 
 } // namespace
 
-TEST_CASE("a smaller budget computes more again, takes longer, and is kept") {
+TEST_CASE("a smaller budget recomputes more, takes longer, and is kept") {
   const StepModel model = nineLayers();
   const PlanReport plan = plannedBy(model, "", 1);
   Costs costs(model, h100Node(), plan.mesh);
-  const ForcedFates free(model.ops.size());
+  const PinnedRemat free(model.ops.size());
   double seconds = 0;
   for (int64_t budget = plan.peakBytes; budget > plan.peakBytes - 12 * kActivation;
        budget -= kActivation) {
-    Result<ChosenFates> chosen = chooseFates(costs, plan, free, budget, defaultLimits());
+    Result<ChosenRemat> chosen = chooseRemat(costs, plan, free, budget, defaultLimits());
     REQUIRE(chosen.isOk());
     INFO("budget " << budget << " of " << plan.peakBytes);
     REQUIRE(chosen->isFitting);
     CHECK(chosen->peakBytes <= budget);
     CHECK(chosen->seconds >= seconds * (1 - 1e-9));
-    CHECK((againIn(chosen->fates) > 0) == (budget < plan.peakBytes));
+    CHECK((countOf(chosen->policy) > 0) == (budget < plan.peakBytes));
     seconds = chosen->seconds;
   }
 }
 
-TEST_CASE("rules on fates bind") {
+TEST_CASE("rules on recomputation bind") {
   const StepModel model = nineLayers();
   const PlanReport plan = plannedBy(model, "", 1);
   Costs costs(model, h100Node(), plan.mesh);
-  Pins pins = *Pins::fromJson(R"({"pins": [{"op": "*exp*", "recompute": "keep"}]})");
-  Result<ForcedFates> forced = forcedFates(model, pins);
-  REQUIRE(forced.isOk());
-  CHECK_FALSE(isDetermined(*forced));
-  Result<ChosenFates> chosen =
-      chooseFates(costs, plan, *forced, plan.peakBytes - kActivation, defaultLimits());
+  Pins pins = *Pins::fromJson(R"({"pins": [{"op": "*exp*", "recompute": false}]})");
+  Result<PinnedRemat> pinned = pinnedRemat(model, pins);
+  REQUIRE(pinned.isOk());
+  CHECK_FALSE(isDetermined(*pinned));
+  Result<ChosenRemat> chosen =
+      chooseRemat(costs, plan, *pinned, plan.peakBytes - kActivation, defaultLimits());
   REQUIRE(chosen.isOk());
   for (size_t i = 0; i < model.ops.size(); ++i)
-    CHECK_FALSE((model.ops[i].kind == "graph.exp" && chosen->fates.again[i]));
+    CHECK_FALSE((model.ops[i].kind == "graph.exp" && chosen->policy.recomputed[i]));
 }
 
-TEST_CASE("where nothing fits, the fates with the least peak are not fitting") {
+TEST_CASE("where nothing fits, the policy with the least peak is not fitting") {
   const StepModel model = nineLayers();
   const PlanReport plan = plannedBy(model, "", 1);
   Costs costs(model, h100Node(), plan.mesh);
-  const Result<ChosenFates> chosen =
-      chooseFates(costs, plan, ForcedFates(model.ops.size()), 1, defaultLimits());
+  const Result<ChosenRemat> chosen =
+      chooseRemat(costs, plan, PinnedRemat(model.ops.size()), 1, defaultLimits());
   REQUIRE(chosen.isOk());
   CHECK_FALSE(chosen->isFitting);
   CHECK(chosen->peakBytes > 1);
   CHECK(chosen->peakBytes < plan.peakBytes);
 }
 
-TEST_CASE("a repetition takes its kernels, and the layout changes of its operands and results") {
+TEST_CASE("a recomputation takes its kernels, and the layout changes of its operands and results") {
   const StepModel model = nineLayers();
   const PlanReport one = plannedBy(model, "", 1), four = plannedBy(model, "zero3", 4);
   int changed = 0;
@@ -80,11 +80,11 @@ TEST_CASE("a repetition takes its kernels, and the layout changes of its operand
     for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
       const OpChoice choice = choiceOf(model.ops[i], plan->ops[i]);
       const double kernels = costs.kernels(model.ops[i], choice),
-                   again = secondsAgain(costs, *plan, i);
-      CHECK(again >= kernels);
+                   seconds = recomputeSeconds(costs, *plan, i);
+      CHECK(seconds >= kernels);
       if (plan == &one)
-        CHECK(again == kernels);
-      changed += again > kernels;
+        CHECK(seconds == kernels);
+      changed += seconds > kernels;
     }
   }
   CHECK(changed > 0); // gathers of weights
@@ -93,7 +93,7 @@ TEST_CASE("a repetition takes its kernels, and the layout changes of its operand
 TEST_CASE("values go where keeping them takes the least time, within the bytes of each space") {
   const StepModel model = nineLayers();
   const PlanReport plan = plannedBy(model, "", 1);
-  const ForcedFates free(model.ops.size());
+  const PinnedRemat free(model.ops.size());
   cluster::Cluster fast = h100Node(), slow = fast;
   fast.hostLink = {.bytesPerSecond = 1e15};
   slow.hostLink = {.latencySeconds = 1, .bytesPerSecond = 1};
@@ -102,20 +102,20 @@ TEST_CASE("values go where keeping them takes the least time, within the bytes o
   for (int64_t host : {int64_t(0), 2 * kActivation, 8 * kActivation, 1000 * kActivation}) {
     INFO(host);
     Costs costs(model, fast, plan.mesh);
-    const ChosenFates chosen =
-        *chooseFates(costs, plan, free, {budget, {.host = host}}, defaultLimits());
+    const ChosenRemat chosen =
+        *chooseRemat(costs, plan, free, {budget, {.host = host}}, defaultLimits());
     REQUIRE(chosen.isFitting);
     CHECK(chosen.peakBytes <= budget);
     CHECK((host == 0 || chosen.seconds <= seconds));
-    CHECK(chosen.fates.away.size() + chosen.fates.arguments.size() <=
+    CHECK(chosen.policy.away.size() + chosen.policy.arguments.size() <=
           static_cast<size_t>(host / kLeastAwayBytes));
     if (host > 100 * kActivation)
-      CHECK(againIn(chosen.fates) == 0);
+      CHECK(countOf(chosen.policy) == 0);
     seconds = chosen.seconds;
   }
   Costs costs(model, slow, plan.mesh);
-  const ChosenFates again =
-      *chooseFates(costs, plan, free, {budget, {.host = 1000 * kActivation}}, defaultLimits());
-  CHECK(again.fates.away.empty());
-  CHECK(again.fates.arguments.empty());
+  const ChosenRemat other =
+      *chooseRemat(costs, plan, free, {budget, {.host = 1000 * kActivation}}, defaultLimits());
+  CHECK(other.policy.away.empty());
+  CHECK(other.policy.arguments.empty());
 }

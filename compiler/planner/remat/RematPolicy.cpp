@@ -1,19 +1,19 @@
 // What the backward part reads, and the two recipes.
-#include "compiler/planner/remat/Fates.h"
+#include "compiler/planner/remat/RematPolicy.h"
 
 #include <numeric>
 
 namespace cleave::planner {
 
-bool Fates::isAgain(int op, int result) const {
-  if (!again[op])
+bool RematPolicy::isRecomputed(int op, int result) const {
+  if (!recomputed[op])
     return false;
   auto it = kept.find(op);
   return it == kept.end() ||
          std::find(it->second.begin(), it->second.end(), result) == it->second.end();
 }
 
-Fates keepAll(const StepModel &model) {
+RematPolicy keepAll(const StepModel &model) {
   return {std::vector<bool>(model.ops.size(), false), {}, {}};
 }
 
@@ -133,27 +133,27 @@ std::optional<std::vector<int>> passedOnResults(const StepModel &model, int inde
   return passedOn;
 }
 
-void normalise(const StepModel &model, Fates &fates) {
+void normalise(const StepModel &model, RematPolicy &policy) {
   for (size_t i = 0; i < model.ops.size(); ++i) {
     const Op &op = model.ops[i];
     if (op.isView) {
       const Value &shown = model.values[sourceOf(model, op.operands[0])];
-      fates.again[i] = shown.producer >= 0 && op.part == Part::Forward &&
-                       fates.isAgain(shown.producer, shown.result);
-      if (auto places = fates.places.find(shown.producer); places != fates.places.end())
-        fates.places[static_cast<int>(i)] = places->second;
+      policy.recomputed[i] = shown.producer >= 0 && op.part == Part::Forward &&
+                             policy.isRecomputed(shown.producer, shown.result);
+      if (auto places = policy.places.find(shown.producer); places != policy.places.end())
+        policy.places[static_cast<int>(i)] = places->second;
     } else {
-      fates.again[i] = fates.again[i] && isRecomputable(model, static_cast<int>(i));
+      policy.recomputed[i] = policy.recomputed[i] && isRecomputable(model, static_cast<int>(i));
     }
   }
-  auto isKept = [&](const auto &entry) { return !fates.again[entry.first]; };
-  std::erase_if(fates.kept, isKept);
-  std::erase_if(fates.places, isKept);
-  if (fates.away.empty())
+  auto isKept = [&](const auto &entry) { return !policy.recomputed[entry.first]; };
+  std::erase_if(policy.kept, isKept);
+  std::erase_if(policy.places, isKept);
+  if (policy.away.empty())
     return;
   const ForwardReads reads = readsOf(model);
-  std::erase_if(fates.away, [&](const auto &entry) {
-    return entry.second == Space::Device || fates.again[entry.first] ||
+  std::erase_if(policy.away, [&](const auto &entry) {
+    return entry.second == Space::Device || policy.recomputed[entry.first] ||
            !mayBeAway(model, reads, entry.first);
   });
 }
@@ -208,23 +208,23 @@ public:
     return ops;
   }
 
-  Fates fatesOf(const std::vector<int> &places) const {
-    Fates fates = keepAll(model_);
+  RematPolicy policyOf(const std::vector<int> &places) const {
+    RematPolicy policy = keepAll(model_);
     const int end = places.empty() ? 0 : places.back();
     for (int k = 0; k < end; ++k) {
       auto next = std::upper_bound(places.begin(), places.end(), k);
-      fates.again[ops_[k]] = last_[k] < *next;
-      if (auto kept = sufficientResults(model_, ops_[k]); kept && !fates.again[ops_[k]]) {
-        fates.again[ops_[k]] = true;
-        fates.kept[ops_[k]] = std::move(*kept);
+      policy.recomputed[ops_[k]] = last_[k] < *next;
+      if (auto kept = sufficientResults(model_, ops_[k]); kept && !policy.recomputed[ops_[k]]) {
+        policy.recomputed[ops_[k]] = true;
+        policy.kept[ops_[k]] = std::move(*kept);
       }
     }
-    normalise(model_, fates);
-    return fates;
+    normalise(model_, policy);
+    return policy;
   }
 
 private:
-  // What is kept of an op whose results cross a place.
+  // The kept bytes of an op whose results cross a place.
   int64_t keptBytes(int op) const {
     const std::optional<std::vector<int>> kept = sufficientResults(model_, op);
     int64_t bytes = 0;
@@ -288,9 +288,9 @@ private:
 
 } // namespace
 
-Fates fullRecompute(const StepModel &model) {
+RematPolicy fullRecompute(const StepModel &model) {
   const Places places(model);
-  return places.fatesOf(places.choose(1));
+  return places.policyOf(places.choose(1));
 }
 
 std::vector<int> segmentsOf(const StepModel &model, double keptShare) {
@@ -298,26 +298,26 @@ std::vector<int> segmentsOf(const StepModel &model, double keptShare) {
   return places.opsBehind(places.choose(keptShare));
 }
 
-Fates selectiveRecompute(const StepModel &model) {
+RematPolicy selectiveRecompute(const StepModel &model) {
   constexpr double kCheapFlopsPerByte = 32;
   const ForwardReads reads = readsOf(model);
-  Fates fates = keepAll(model);
+  RematPolicy policy = keepAll(model);
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
     const Op &op = model.ops[i];
     double bytes = 0;
     for (int value : op.results)
       bytes += static_cast<double>(model.values[value].bytes());
     auto isThere = [&](int input) {
-      return fates.again[input] ? reads.first[input] == ForwardReads::kNever ||
-                                      reads.first[input] <= reads.first[i]
-                                : reads.first[input] != ForwardReads::kNever;
+      return policy.recomputed[input] ? reads.first[input] == ForwardReads::kNever ||
+                                            reads.first[input] <= reads.first[i]
+                                      : reads.first[input] != ForwardReads::kNever;
     };
-    fates.again[i] = !op.work.isProduct && isRecomputable(model, i) &&
-                     op.work.flops <= kCheapFlopsPerByte * bytes &&
-                     std::all_of(reads.inputs[i].begin(), reads.inputs[i].end(), isThere);
+    policy.recomputed[i] = !op.work.isProduct && isRecomputable(model, i) &&
+                           op.work.flops <= kCheapFlopsPerByte * bytes &&
+                           std::all_of(reads.inputs[i].begin(), reads.inputs[i].end(), isThere);
   }
-  normalise(model, fates);
-  return fates;
+  normalise(model, policy);
+  return policy;
 }
 
 } // namespace cleave::planner

@@ -1,5 +1,5 @@
-// The values that recipes compute again.
-#include "compiler/planner/remat/Fates.h"
+// The values that recipes recompute.
+#include "compiler/planner/remat/RematPolicy.h"
 #include "test/unit/graph_text/DeepStep.h"
 #include "test/unit/planner/Facts.h"
 
@@ -16,25 +16,26 @@ constexpr int64_t kValue = 4 * kBatch * kWidth; // bytes of one activation
 
 StepModel deepModel() { return modelOf(deepStep(kLayers, kBatch, kWidth)); }
 
-int64_t keptBytes(const StepModel &model, const Fates &fates) {
+int64_t keptBytes(const StepModel &model, const RematPolicy &policy) {
   const ForwardReads reads = readsOf(model);
   int64_t bytes = 0;
   for (size_t i = 0; i < model.ops.size(); ++i)
-    bytes += fates.again[i] ? 0 : reads.bytes[i];
+    bytes += policy.recomputed[i] ? 0 : reads.bytes[i];
   return bytes;
 }
 
-size_t repetitions(const Fates &fates) {
-  return static_cast<size_t>(std::count(fates.again.begin(), fates.again.end(), true));
+size_t recomputedIn(const RematPolicy &policy) {
+  return static_cast<size_t>(std::count(policy.recomputed.begin(), policy.recomputed.end(), true));
 }
 
-// Whether every op that runs again finds what it reads in the backward part: kept because the
-// backward part reads it, or computed again.
-bool isClosed(const StepModel &model, const Fates &fates) {
+// Whether every recomputed op finds what it reads in the backward part: kept because the backward
+// part reads it, or recomputed.
+bool isClosed(const StepModel &model, const RematPolicy &policy) {
   const ForwardReads reads = readsOf(model);
   for (size_t i = 0; i < model.ops.size(); ++i)
     for (int input : reads.inputs[i])
-      if (fates.again[i] && !fates.again[input] && reads.first[input] == ForwardReads::kNever)
+      if (policy.recomputed[i] && !policy.recomputed[input] &&
+          reads.first[input] == ForwardReads::kNever)
         return false;
   return true;
 }
@@ -53,24 +54,24 @@ TEST_CASE("the backward part reads the exponential and the input of every block"
 
 TEST_CASE("full recomputation keeps a few block boundaries") {
   StepModel model = deepModel();
-  Fates fates = fullRecompute(model);
-  const int64_t all = keptBytes(model, keepAll(model)), kept = keptBytes(model, fates);
+  RematPolicy policy = fullRecompute(model);
+  const int64_t all = keptBytes(model, keepAll(model)), kept = keptBytes(model, policy);
   CHECK(all >= 2 * (kLayers - 1) * kValue);
   CHECK(kept <= all / 2);
-  CHECK(repetitions(fates) > 0);
+  CHECK(recomputedIn(policy) > 0);
 }
 
-TEST_CASE("with more micro-batches in flight full recomputation keeps less, and nothing behind the "
+TEST_CASE("with more micro-batches in flight full recomputation keeps less, and nothing after the "
           "last place") {
   StepModel model = deepModel();
-  const Fates alone = fullRecompute(model);
+  const RematPolicy alone = fullRecompute(model);
   model.inFlight = {8};
-  const Fates many = fullRecompute(model);
+  const RematPolicy many = fullRecompute(model);
   CHECK(keptBytes(model, many) < keptBytes(model, alone));
   for (size_t i = 0; i < model.ops.size(); ++i)
     if (model.ops[i].kind == "graph.exp" && isRecomputable(model, static_cast<int>(i)))
-      CHECK(many.again[i]);
-  CHECK(repetitions(many) > repetitions(alone));
+      CHECK(many.recomputed[i]);
+  CHECK(recomputedIn(many) > recomputedIn(alone));
   CHECK(isClosed(model, many));
 }
 
@@ -83,10 +84,10 @@ TEST_CASE("segments begin at ops, whatever is in flight") {
   }
 }
 
-TEST_CASE("selective recomputation repeats no product and keeps no more values") {
+TEST_CASE("selective recomputation recomputes no product and keeps no more values") {
   StepModel model = deepModel();
-  Fates fates = selectiveRecompute(model);
+  RematPolicy policy = selectiveRecompute(model);
   for (size_t i = 0; i < model.ops.size(); ++i)
-    CHECK_FALSE((fates.again[i] && model.ops[i].work.isProduct));
-  CHECK(isClosed(model, fates));
+    CHECK_FALSE((policy.recomputed[i] && model.ops[i].work.isProduct));
+  CHECK(isClosed(model, policy));
 }

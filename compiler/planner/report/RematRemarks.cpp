@@ -1,6 +1,6 @@
-#include "compiler/planner/report/FateRemarks.h"
+#include "compiler/planner/report/RematRemarks.h"
 
-#include "compiler/planner/remat/ChooseFates.h"
+#include "compiler/planner/remat/ChooseRemat.h"
 #include "runtime/base/Units.h"
 
 namespace cleave::planner {
@@ -25,27 +25,27 @@ static double shareBetween(const StepModel &model, const Op &from, const Op &to)
   return static_cast<double>(to.runs.begin - from.runs.end) / static_cast<double>(model.instants);
 }
 
-// The op of the forward part that a repetition repeats, by its name (ReadStep.cpp); null if there
-// is none.
-static const Op *originOf(const StepModel &model, const Op &again) {
-  const std::string name = again.name.substr(0, again.name.rfind(", again"));
+// The op of the forward part that an op recomputes, by its name (ReadStep.cpp); null if there is
+// none.
+static const Op *originOf(const StepModel &model, const Op &recomputed) {
+  const std::string name = recomputed.name.substr(0, recomputed.name.rfind(", recomputed"));
   for (const Op &op : model.ops)
     if (op.part == Part::Forward && op.name == name)
       return &op;
   return nullptr;
 }
 
-std::vector<Repetition> repetitionsOf(Costs &costs, const Decisions &decisions) {
+std::vector<RecomputedOp> recomputedOps(Costs &costs, const Decisions &decisions) {
   const StepModel &model = costs.model();
-  std::vector<Repetition> repetitions;
+  std::vector<RecomputedOp> recomputed;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
-    if (const Op &op = model.ops[i]; op.isAgain && !op.isView) {
+    if (const Op &op = model.ops[i]; op.isRecomputed && !op.isView) {
       const Op *origin = originOf(model, op);
-      repetitions.push_back({op.name, i, secondsAgain(costs, decisions, i),
-                             bytesOf(costs, decisions, i, /*areRead=*/false),
-                             origin ? shareBetween(model, *origin, op) : 0});
+      recomputed.push_back({op.name, i, recomputeSeconds(costs, decisions, i),
+                            bytesOf(costs, decisions, i, /*areRead=*/false),
+                            origin ? shareBetween(model, *origin, op) : 0});
     }
-  return repetitions;
+  return recomputed;
 }
 
 // The space in which results of the op wait.
@@ -67,7 +67,7 @@ std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
       kept.push_back({op.name, i, spaceOf(model, op),
                       bytesOf(costs, decisions, i, /*areRead=*/true),
                       shareBetween(model, op, model.ops[reads.first[i]]),
-                      secondsAgain(costs, decisions, i), isRecomputable(model, i)});
+                      recomputeSeconds(costs, decisions, i), isRecomputable(model, i)});
   }
   return kept;
 }
@@ -80,9 +80,8 @@ std::string choiceText(const KeptValue &value) {
                 " of the step");
 }
 
-std::string choiceText(const Repetition &again) {
-  return concat(bytesText(again.bytes), " not kept during ", percentText(again.share),
-                " of the step");
+std::string choiceText(const RecomputedOp &op) {
+  return concat(bytesText(op.bytes), " not kept during ", percentText(op.share), " of the step");
 }
 
 // `3.20 ms per GiB`: a price of memory.
@@ -97,35 +96,34 @@ static std::string paidText(const PlanReport &plan) {
 }
 
 std::string reasonText(const KeptValue &value, const PlanReport &plan) {
-  if (!value.mayRunAgain)
-    return "cannot be computed again: a result of the step, or read more often than it is made";
-  std::string text = "again, it would take " + secondsText(value.againSeconds);
+  if (!value.mayRecompute)
+    return "cannot be recomputed: a result of the step, or read more often than it is made";
+  std::string text = "recomputing it would take " + secondsText(value.recomputeSeconds);
   if (value.bytes > 0)
     text += "; worth it where memory saves more than " +
-            priceText(value.againSeconds, value.bytes) + paidText(plan);
+            priceText(value.recomputeSeconds, value.bytes) + paidText(plan);
   return text;
 }
 
-std::string reasonText(const Repetition &again, const PlanReport &plan) {
-  std::string text = "again takes " + secondsText(again.seconds);
-  if (again.bytes > 0)
-    text += "; not worth it where memory saves less than " + priceText(again.seconds, again.bytes) +
+std::string reasonText(const RecomputedOp &op, const PlanReport &plan) {
+  std::string text = "recomputing takes " + secondsText(op.seconds);
+  if (op.bytes > 0)
+    text += "; not worth it where memory saves less than " + priceText(op.seconds, op.bytes) +
             paidText(plan);
   return text;
 }
 
-std::vector<PlanRemark> remarksOnFates(const PlanReport &plan) {
+std::vector<PlanRemark> remarksOnRemat(const PlanReport &plan) {
   std::vector<PlanRemark> remarks;
   for (const KeptValue &value : plan.kept)
     remarks.push_back(
         {.kind = "kept",
          .text = concat(value.name, ": ", choiceText(value), "; ", reasonText(value, plan)),
          .op = value.op});
-  for (const Repetition &again : plan.repetitions)
-    remarks.push_back(
-        {.kind = "again",
-         .text = concat(again.name, ": ", choiceText(again), "; ", reasonText(again, plan)),
-         .op = again.op});
+  for (const RecomputedOp &op : plan.recomputed)
+    remarks.push_back({.kind = "recompute",
+                       .text = concat(op.name, ": ", choiceText(op), "; ", reasonText(op, plan)),
+                       .op = op.op});
   return remarks;
 }
 

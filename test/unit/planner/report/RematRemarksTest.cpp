@@ -1,6 +1,6 @@
-// Remarks on values that are kept or computed again.
-#include "compiler/planner/report/FateRemarks.h"
-#include "compiler/planner/remat/ChooseFates.h"
+// Remarks on values that are kept or recomputed.
+#include "compiler/planner/report/RematRemarks.h"
+#include "compiler/planner/remat/ChooseRemat.h"
 #include "test/unit/graph_text/DeepStep.h"
 #include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
@@ -27,42 +27,42 @@ TEST_CASE("what the backward part reads of the forward part is kept, with its pr
     const Op &op = model.ops[read[k]];
     CHECK(kept[k].op == read[k]);
     CHECK(kept[k].name == op.name);
-    CHECK(kept[k].againSeconds == secondsAgain(costs, plan, read[k]));
+    CHECK(kept[k].recomputeSeconds == recomputeSeconds(costs, plan, read[k]));
     CHECK(kept[k].bytes ==
           localBytes(model.values[op.results[0]], plan.ops[read[k]].results[0], plan.mesh));
     CHECK(kept[k].share > 0);
     CHECK(kept[k].share < 1);
   }
   CHECK(kept.front().share > kept.back().share); // the first layer waits longest
-  CHECK(repetitionsOf(costs, plan).empty());
+  CHECK(recomputedOps(costs, plan).empty());
 }
 
-TEST_CASE("a value that is kept says from which price of memory on it would be computed again") {
-  KeptValue value{.name = "gelu", .bytes = 1 << 20, .share = 0.25, .againSeconds = 1e-6};
+TEST_CASE("a value that is kept says from which price of memory on it would be recomputed") {
+  KeptValue value{.name = "gelu", .bytes = 1 << 20, .share = 0.25, .recomputeSeconds = 1e-6};
   PlanReport plan;
   CHECK(choiceText(value) == "1.00 MiB kept during 25.0 % of the step");
   CHECK(reasonText(value, plan) ==
-        "again, it would take 1.00 us; worth it where memory saves more than 1.02 ms per GiB");
+        "recomputing it would take 1.00 us; worth it where memory saves more than 1.02 ms per GiB");
   plan.secondsPerByte = 1e-3 / (1 << 30);
   CHECK_THAT(reasonText(value, plan), Catch::EndsWith("; here it saves 1.00 ms per GiB"));
-  value.mayRunAgain = false;
-  CHECK_THAT(reasonText(value, plan), Catch::StartsWith("cannot be computed again"));
+  value.mayRecompute = false;
+  CHECK_THAT(reasonText(value, plan), Catch::StartsWith("cannot be recomputed"));
 }
 
-TEST_CASE("a repetition says up to which price of memory it is not worth it") {
-  const Repetition again{
-      .name = "gelu, again", .op = 7, .seconds = 2e-6, .bytes = 1 << 20, .share = 0.5};
+TEST_CASE("a recomputed op says up to which price of memory it is not worth it") {
+  const RecomputedOp op{
+      .name = "gelu, recomputed", .op = 7, .seconds = 2e-6, .bytes = 1 << 20, .share = 0.5};
   PlanReport plan;
-  CHECK(choiceText(again) == "1.00 MiB not kept during 50.0 % of the step");
-  CHECK(reasonText(again, plan) ==
-        "again takes 2.00 us; not worth it where memory saves less than 2.05 ms per GiB");
-  plan.repetitions = {again};
+  CHECK(choiceText(op) == "1.00 MiB not kept during 50.0 % of the step");
+  CHECK(reasonText(op, plan) ==
+        "recomputing takes 2.00 us; not worth it where memory saves less than 2.05 ms per GiB");
+  plan.recomputed = {op};
   plan.kept = {{.name = "tanh", .op = 3, .bytes = 1024, .share = 0.1}};
-  const std::vector<PlanRemark> remarks = remarksOnFates(plan);
+  const std::vector<PlanRemark> remarks = remarksOnRemat(plan);
   REQUIRE(remarks.size() == 2);
   CHECK(remarks[0].kind == "kept");
   CHECK(remarks[0].op == 3);
   CHECK_THAT(remarks[0].text, Catch::StartsWith("tanh: 1.00 KiB kept during 10.0 % of the step; "));
-  CHECK(remarks[1].kind == "again");
+  CHECK(remarks[1].kind == "recompute");
   CHECK(remarks[1].op == 7);
 }

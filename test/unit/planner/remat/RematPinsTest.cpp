@@ -1,5 +1,5 @@
-// The fates that pins determine.
-#include "compiler/planner/remat/FatePins.h"
+// The recompute decisions that pins determine.
+#include "compiler/planner/remat/RematPins.h"
 #include "compiler/planner/model/ReadStep.h"
 #include "dialects/graph/Step.h"
 #include "test/unit/graph_text/DeepStep.h"
@@ -21,7 +21,7 @@ StepModel forwardModel() { return trainingModel(8, 4, 16); }
 
 Pins rules(const std::string &list) { return *Pins::fromJson(R"({"pins": [)" + list + "]}"); }
 
-// An op of the forward pass that may run again, and one that may not.
+// An op of the forward pass that may be recomputed, or one that may not.
 int recomputable(const StepModel &model, bool wanted) {
   for (size_t i = 0; i < model.ops.size(); ++i)
     if (model.ops[i].part == Part::Forward && isRecomputable(model, static_cast<int>(i)) == wanted)
@@ -29,29 +29,29 @@ int recomputable(const StepModel &model, bool wanted) {
   return -1;
 }
 
-int determined(const ForcedFates &forced) {
-  return static_cast<int>(std::count_if(forced.again.begin(), forced.again.end(),
-                                        [](const auto &fate) { return fate.has_value(); }));
+int determined(const PinnedRemat &pinned) {
+  return static_cast<int>(std::count_if(pinned.recomputed.begin(), pinned.recomputed.end(),
+                                        [](const auto &decision) { return decision.has_value(); }));
 }
 
 } // namespace
 
 TEST_CASE("without pins nothing is determined, a recipe determines everything") {
   const StepModel model = forwardModel();
-  CHECK(determined(*forcedFates(model, Pins())) == 0);
-  CHECK_FALSE(isDetermined(*forcedFates(model, Pins())));
-  CHECK(determined(*forcedFates(model, *Pins::parse("sharding-first"))) == 0);
-  const std::pair<const char *, Fates> recipes[] = {
+  CHECK(determined(*pinnedRemat(model, Pins())) == 0);
+  CHECK_FALSE(isDetermined(*pinnedRemat(model, Pins())));
+  CHECK(determined(*pinnedRemat(model, *Pins::parse("sharding-first"))) == 0);
+  const std::pair<const char *, RematPolicy> recipes[] = {
       {"no-recompute", keepAll(model)},
       {"full-recompute", fullRecompute(model)},
       {"selective-recompute", selectiveRecompute(model)}};
-  for (const auto &[recipe, fates] : recipes) {
-    const ForcedFates forced = *forcedFates(model, *Pins::parse(recipe));
+  for (const auto &[recipe, policy] : recipes) {
+    const PinnedRemat pinned = *pinnedRemat(model, *Pins::parse(recipe));
     INFO(recipe);
-    CHECK(isDetermined(forced));
-    Fates normal = fates;
+    CHECK(isDetermined(pinned));
+    RematPolicy normal = policy;
     normalise(model, normal);
-    CHECK(fatesOf(model, forced).again == normal.again);
+    CHECK(policyOf(model, pinned).recomputed == normal.recomputed);
   }
 }
 
@@ -60,54 +60,60 @@ TEST_CASE("a rule determines the ops whose names match, and the last one wins") 
   const int op = recomputable(model, true);
   REQUIRE(op >= 0);
   const std::string name = model.ops[op].name;
-  const std::string again = R"({"op": ")" + name + R"(", "recompute": "again"})";
-  const std::string keep = R"({"op": ")" + name + R"(", "recompute": "keep"})";
-  ForcedFates forced = *forcedFates(model, rules(again));
-  CHECK(forced.again[op] == true);
-  CHECK(determined(forced) >= 1);
+  const std::string recompute = R"({"op": ")" + name + R"(", "recompute": true})";
+  const std::string keep = R"({"op": ")" + name + R"(", "recompute": false})";
+  PinnedRemat pinned = *pinnedRemat(model, rules(recompute));
+  CHECK(pinned.recomputed[op] == true);
+  CHECK(determined(pinned) >= 1);
   for (size_t i = 0; i < model.ops.size(); ++i)
     if (model.ops[i].name != name || model.ops[i].part != Part::Forward)
-      CHECK_FALSE(forced.again[i].has_value());
-  CHECK(forcedFates(model, rules(again + ", " + keep))->again[op] == false);
-  CHECK(forcedFates(model, rules(keep + ", " + again))->again[op] == true);
+      CHECK_FALSE(pinned.recomputed[i].has_value());
+  CHECK(pinnedRemat(model, rules(recompute + ", " + keep))->recomputed[op] == false);
+  CHECK(pinnedRemat(model, rules(keep + ", " + recompute))->recomputed[op] == true);
 }
 
-TEST_CASE("a rule that matches nothing, or only what cannot run again, is refused") {
+TEST_CASE("a rule that matches nothing, or only what cannot be recomputed, is refused") {
   const StepModel model = forwardModel();
   CHECK_THAT(
-      forcedFates(model, rules(R"({"op": "nowhere", "recompute": "again"})")).status().message(),
-      Catch::Contains("the pin of the fate of nowhere matches no op of the forward pass"));
+      pinnedRemat(model, rules(R"({"op": "nowhere", "recompute": true})")).status().message(),
+      Catch::Contains("the pin on the recomputation of nowhere matches no op of the forward pass"));
   const int op = recomputable(model, false);
   REQUIRE(op >= 0);
   CHECK_THAT(
-      forcedFates(model, rules(R"({"op": ")" + model.ops[op].name + R"(", "recompute": "again"})"))
+      pinnedRemat(model, rules(R"({"op": ")" + model.ops[op].name + R"(", "recompute": true})"))
           .status()
           .message(),
       Catch::Contains("matches only views, constants and results"));
 }
 
-TEST_CASE("forced fates replace others") {
+TEST_CASE("pinned decisions replace others") {
   const StepModel model = forwardModel();
   const int op = recomputable(model, true);
   REQUIRE(op >= 0);
-  ForcedFates forced(model.ops.size());
-  forced.again[op] = false;
-  Fates fates = fullRecompute(model);
-  const Fates kept = withForced(model, fates, forced);
-  CHECK_FALSE(kept.again[op]);
-  CHECK(withForced(model, fates, ForcedFates(model.ops.size())).again[op] == fates.again[op]);
+  PinnedRemat pinned(model.ops.size());
+  pinned.recomputed[op] = false;
+  RematPolicy policy = fullRecompute(model);
+  const RematPolicy kept = withPinned(model, policy, pinned);
+  CHECK_FALSE(kept.recomputed[op]);
+  CHECK(withPinned(model, policy, PinnedRemat(model.ops.size())).recomputed[op] ==
+        policy.recomputed[op]);
 }
 
-TEST_CASE("pins on fates that mean nothing are refused") {
+TEST_CASE("pins on recomputation that mean nothing are refused") {
   const StepModel model = modelOf(deepStep(3, 8, 16));
   auto messageOf = [&](const char *rules) {
-    return forcedFates(model, *Pins::fromJson(rules)).status().message();
+    return pinnedRemat(model, *Pins::fromJson(rules)).status().message();
   };
-  CHECK_THAT(messageOf(R"({"pins": [{"op": "nothing", "recompute": "again"}]})"),
+  CHECK_THAT(messageOf(R"({"pins": [{"op": "nothing", "recompute": true}]})"),
              Catch::Contains("matches no op of the forward pass"));
-  CHECK_THAT(messageOf(R"({"pins": [{"op": "reduce*", "recompute": "again"}]})"),
-             Catch::Contains("cannot be computed again"));
-  CHECK_FALSE(Pins::fromJson(R"({"pins": [{"op": "*", "recompute": "maybe"}]})").isOk());
+  CHECK_THAT(messageOf(R"({"pins": [{"op": "reduce*", "recompute": true}]})"),
+             Catch::Contains("cannot be recomputed"));
+  for (const char *value : {R"("again")", R"("keep")", "1", "null"})
+    CHECK_THAT(Pins::fromJson(R"({"pins": [{"op": "*", "recompute": )" + std::string(value) + "}]}")
+                   .status()
+                   .message(),
+               Catch::Contains("expected") && Catch::Contains("true or false") &&
+                   Catch::Contains(std::string("\"recompute\":") + value));
   CHECK_THAT(Pins::parse("full-recompute,no-recompute").status().message(),
              Catch::Contains("at most one"));
   CHECK(Pins::parse("zero3,full-recompute")->recompute() == Recompute::Full);
@@ -117,13 +123,13 @@ TEST_CASE("pins on fates that mean nothing are refused") {
 TEST_CASE("pins keep states, parameters and values in other spaces, if there are bytes") {
   const StepModel model = forwardModel();
   const OtherSpaces both{.host = 1 << 20, .file = 1 << 20}, file{.file = 1 << 20};
-  auto force = [&](const char *pin, const OtherSpaces &spaces) {
-    return forcedFates(model, *Pins::parse(pin), spaces);
+  auto pinnedBy = [&](const char *pin, const OtherSpaces &spaces) {
+    return pinnedRemat(model, *Pins::parse(pin), spaces);
   };
-  CHECK(force("offload:parameters", {}).status().exitCode() == 1);
-  CHECK_THAT(force("offload:activations:host", file).status().message(),
+  CHECK(pinnedBy("offload:parameters", {}).status().exitCode() == 1);
+  CHECK_THAT(pinnedBy("offload:activations:host", file).status().message(),
              Catch::Matchers::Contains("give --host-memory"));
-  const ForcedFates values = *force("offload:activations", both);
+  const PinnedRemat values = *pinnedBy("offload:activations", both);
   CHECK_FALSE(values.away.empty());
   CHECK(values.arguments.empty());
   for (const auto &[op, space] : values.away) {
@@ -132,7 +138,7 @@ TEST_CASE("pins keep states, parameters and values in other spaces, if there are
   }
   for (const auto &[pin, spaces] :
        {std::pair("offload:activations", file), std::pair("offload:activations:file", both)}) {
-    const ForcedFates inFile = *force(pin, spaces);
+    const PinnedRemat inFile = *pinnedBy(pin, spaces);
     CHECK(inFile.away.size() == values.away.size());
     for (const auto &[op, space] : inFile.away)
       CHECK(space == Space::File);
@@ -143,16 +149,16 @@ TEST_CASE("pins keep states, parameters and values in other spaces, if there are
 TEST_CASE("rules name what is in which space, and the last one wins") {
   const StepModel model = forwardModel();
   const OtherSpaces both{.host = 1 << 20, .file = 1 << 20};
-  const ForcedFates all = *forcedFates(model, *Pins::parse("offload:activations"), both);
+  const PinnedRemat all = *pinnedRemat(model, *Pins::parse("offload:activations"), both);
   REQUIRE_FALSE(all.away.empty());
   const int op = all.away.begin()->first;
   const std::string rule = R"({"op": ")" + model.ops[op].name + R"(", "space": )";
-  CHECK(forcedFates(model, rules(rule + "\"host\"}, " + rule + "\"file\"}"), both)->away.at(op) ==
+  CHECK(pinnedRemat(model, rules(rule + "\"host\"}, " + rule + "\"file\"}"), both)->away.at(op) ==
         Space::File);
-  CHECK(
-      planner::fatesOf(model, *forcedFates(model, rules(rule + "\"device\"}"), both)).away.empty());
+  CHECK(planner::policyOf(model, *pinnedRemat(model, rules(rule + "\"device\"}"), both))
+            .away.empty());
   CHECK_THAT(
-      forcedFates(model, rules(R"({"op": "nowhere", "space": "host"})"), both).status().message(),
+      pinnedRemat(model, rules(R"({"op": "nowhere", "space": "host"})"), both).status().message(),
       Catch::Matchers::Contains("matches no op"));
   CHECK_THAT(Pins::fromJson(R"({"pins": [{"op": "a", "space": "tape"}]})").status().message(),
              Catch::Matchers::Contains("expected") && Catch::Matchers::Contains("tape"));
@@ -161,18 +167,18 @@ TEST_CASE("rules name what is in which space, and the last one wins") {
 TEST_CASE("a rule may name what is tied by any of its names") {
   StepModel model = trainingModel(64, 512, 1024);
   const OtherSpaces host{.host = 1 << 30};
-  const ForcedFates all = *forcedFates(model, *Pins::parse("offload:parameters"), host);
+  const PinnedRemat all = *pinnedRemat(model, *Pins::parse("offload:parameters"), host);
   REQUIRE_FALSE(all.arguments.empty());
   const int parameter = all.arguments.begin()->first;
   model.arguments[parameter].otherNames = {"head.weight"};
   const Pins pins = rules(R"({"name": "head.*", "space": "host"})");
-  const Result<ForcedFates> forced = forcedFates(model, pins, host);
-  INFO(forced.status().message());
-  REQUIRE(forced);
-  CHECK(forced->arguments == std::map<int, Space>{{parameter, Space::Host}});
+  const Result<PinnedRemat> pinned = pinnedRemat(model, pins, host);
+  INFO(pinned.status().message());
+  REQUIRE(pinned);
+  CHECK(pinned->arguments == std::map<int, Space>{{parameter, Space::Host}});
 }
 
-TEST_CASE("where parameters are gathered again, what is made of them alone is made again") {
+TEST_CASE("where parameters are gathered again, what is made of them alone is recomputed") {
   std::string text = trainingStep(8, 4, 16);
   auto replace = [&](const std::string &from, const std::string &to) {
     REQUIRE(text.find(from) != std::string::npos);
@@ -188,9 +194,9 @@ TEST_CASE("where parameters are gathered again, what is made of them alone is ma
          model.values[model.ops[low].operands[0]].argument < 0)
     ++low;
 
-  CHECK(determined(*forcedFates(model, *Pins::parse("zero3"))) == 0);
-  const ForcedFates forced = *forcedFates(model, *Pins::parse("fsdp"));
-  CHECK(determined(forced) == 1);
-  CHECK(forced.again[low] == true);
-  CHECK(forcedFates(model, *Pins::parse("fsdp,no-recompute"))->again[low] == true);
+  CHECK(determined(*pinnedRemat(model, *Pins::parse("zero3"))) == 0);
+  const PinnedRemat pinned = *pinnedRemat(model, *Pins::parse("fsdp"));
+  CHECK(determined(pinned) == 1);
+  CHECK(pinned.recomputed[low] == true);
+  CHECK(pinnedRemat(model, *Pins::parse("fsdp,no-recompute"))->recomputed[low] == true);
 }

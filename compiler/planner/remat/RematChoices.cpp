@@ -1,14 +1,14 @@
-#include "compiler/planner/remat/FateChoices.h"
+#include "compiler/planner/remat/RematChoices.h"
 
 #include <algorithm>
 
 namespace cleave::planner {
 
-// How many slots an op has to run again once: the last ones before its first reader.
+// The slots at which an op may be recomputed once: at most the last ones before its first reader.
 constexpr size_t kSlots = 10;
 
-// Where ops may run again several times: how many choices all ops have at most. Segments are short
-// then: of the bytes that cross their ends only a share is there at a time.
+// Where ops may be recomputed several times: the most choices of all ops together. Segments are
+// short then: only a share of the bytes that cross their ends is live at a time.
 constexpr size_t kMostChoices = 2000;
 constexpr double kKeptShare = 0.25;
 
@@ -23,7 +23,7 @@ static std::vector<int64_t> segmentSlots(const OpenOp &open, const std::vector<i
   return slots;
 }
 
-// So many of them, evenly spread.
+// Picks at most `count` evenly spaced entries.
 static std::vector<int64_t> someOf(const std::vector<int64_t> &all, size_t count) {
   std::vector<int64_t> some;
   for (size_t i = 0; i < all.size(); ++i)
@@ -32,18 +32,18 @@ static std::vector<int64_t> someOf(const std::vector<int64_t> &all, size_t count
   return some;
 }
 
-FateChoices::FateChoices(const StepModel &model, const PricedDecisions &whole,
-                         const ForcedFates &forced, const OtherSpaces &spaces, int repetitions,
-                         size_t shared)
-    : model_(model), whole_(whole), forced_(forced), spaces_(spaces), repetitions_(repetitions),
-      reads_(readsOf(model)), openOf_(model.ops.size(), -1) {
+RematChoices::RematChoices(const StepModel &model, const PricedDecisions &whole,
+                           const PinnedRemat &pinned, const OtherSpaces &spaces,
+                           int maxRecomputations, size_t shared)
+    : model_(model), whole_(whole), pinned_(pinned), spaces_(spaces),
+      maxRecomputations_(maxRecomputations), reads_(readsOf(model)), openOf_(model.ops.size(), -1) {
   findOpenOps();
   findSlots();
   if (shared > 0)
     findSegments();
   const std::vector<int64_t> starts = someOf(starts_, shared);
   for (OpenOp &open : open_) {
-    if (repetitions_ > 1)
+    if (maxRecomputations_ > 1)
       open.several = shared > 0 ? segmentSlots(open, starts) : open.slots;
     std::reverse(open.several.begin(), open.several.end());
     addChoices(open);
@@ -53,10 +53,10 @@ FateChoices::FateChoices(const StepModel &model, const PricedDecisions &whole,
   }
 }
 
-bool FateChoices::isSmall() const { return repetitions_ == 1 || choices_ <= kMostChoices; }
+bool RematChoices::isSmall() const { return maxRecomputations_ == 1 || choices_ <= kMostChoices; }
 
-std::vector<int64_t> FateChoices::repetitionsOf(const OpenOp &open,
-                                                const FateChoice &choice) const {
+std::vector<int64_t> RematChoices::recomputationsOf(const OpenOp &open,
+                                                    const RematChoice &choice) const {
   std::vector<int64_t> found;
   for (const Span &life : choice.lives)
     if (choice.away == Space::Device && life.begin > tickOf(open.forwardEnd))
@@ -64,7 +64,7 @@ std::vector<int64_t> FateChoices::repetitionsOf(const OpenOp &open,
   return found;
 }
 
-bool FateChoices::isReadForward(const OpenOp &open, int result) const {
+bool RematChoices::isReadForward(const OpenOp &open, int result) const {
   const std::vector<Use> &uses = model_.values[model_.ops[open.op].results[result]].uses;
   return std::any_of(uses.begin(), uses.end(),
                      [&](const Use &use) { return model_.ops[use.op].part == Part::Forward; });
@@ -86,7 +86,7 @@ static int64_t lastRead(const OpenOp &open, int64_t begin, int64_t end) {
   return last;
 }
 
-void FateChoices::findOpenOps() {
+void RematChoices::findOpenOps() {
   for (size_t i = 0; i < model_.ops.size(); ++i) {
     const Op &op = model_.ops[i];
     if (op.part != Part::Forward || op.isView || op.operands.empty())
@@ -111,11 +111,11 @@ void FateChoices::findOpenOps() {
     open.reads.resize(model_.ops[open.op].results.size());
   }
   findReads();
-  if (repetitions_ > 1)
+  if (maxRecomputations_ > 1)
     findPlaces();
 }
 
-void FateChoices::findPlaces() {
+void RematChoices::findPlaces() {
   ticks_ = static_cast<int64_t>(open_.size());
   for (OpenOp &open : open_) {
     open.place = &open - open_.data();
@@ -124,7 +124,7 @@ void FateChoices::findPlaces() {
   }
 }
 
-void FateChoices::findPartial(OpenOp &open) const {
+void RematChoices::findPartial(OpenOp &open) const {
   open.partial = sufficientResults(model_, open.op);
   open.needsOperands = !open.partial;
   if (!open.partial)
@@ -132,7 +132,7 @@ void FateChoices::findPartial(OpenOp &open) const {
   open.firstOther = open.partial ? OpenOp::kNone : open.firstRead;
 }
 
-void FateChoices::findReads() {
+void RematChoices::findReads() {
   for (const Op &reader : model_.ops)
     if (reader.part != Part::Forward && !reader.isView)
       for (int operand : reader.operands) {
@@ -148,7 +148,7 @@ void FateChoices::findReads() {
       }
 }
 
-void FateChoices::findKept(OpenOp &open) {
+void RematChoices::findKept(OpenOp &open) {
   int64_t end = 0;
   for (const Holding &holding : whole_.holdings)
     if (holding.op == open.op && holding.result >= 0 && holding.span.end > open.forwardEnd) {
@@ -160,22 +160,22 @@ void FateChoices::findKept(OpenOp &open) {
     open.lastRead = end;
 }
 
-void FateChoices::findSlots() {
+void RematChoices::findSlots() {
   for (size_t i = open_.size(); i-- > 0;) {
     OpenOp &open = open_[i];
     for (int64_t slot : {open.firstRead, open.firstOther})
       if (slot != OpenOp::kNone)
         open.slots.push_back(slot);
-    if (repetitions_ > 1)
+    if (maxRecomputations_ > 1)
       for (const std::vector<Span> &reads : open.reads)
         for (const Span &read : reads)
           open.slots.push_back(read.begin);
     std::erase_if(open.slots, [&](int64_t slot) {
-      return (repetitions_ == 1 && slot > open.firstOther) || slot <= open.forwardEnd;
+      return (maxRecomputations_ == 1 && slot > open.firstOther) || slot <= open.forwardEnd;
     });
     std::sort(open.slots.begin(), open.slots.end(), std::greater<>());
     open.slots.erase(std::unique(open.slots.begin(), open.slots.end()), open.slots.end());
-    if (repetitions_ == 1)
+    if (maxRecomputations_ == 1)
       open.slots.resize(std::min(open.slots.size(), kSlots));
     for (int input : reads_.inputs[open.op]) {
       OpenOp &source = open_[openOf_[input]];
@@ -186,7 +186,7 @@ void FateChoices::findSlots() {
   }
 }
 
-void FateChoices::findSegments() {
+void RematChoices::findSegments() {
   const std::vector<int> segments = segmentsOf(model_, kKeptShare);
   starts_.assign(segments.size() + 1, OpenOp::kNone);
   auto startOf = [&](const OpenOp &open) -> int64_t & {
@@ -203,17 +203,17 @@ void FateChoices::findSegments() {
   std::sort(starts_.begin(), starts_.end());
 }
 
-static bool isPermitted(const ForcedFates &forced, const OpenOp &open, bool again) {
-  return !forced.again[open.op] || *forced.again[open.op] == again;
+static bool isPermitted(const PinnedRemat &pinned, const OpenOp &open, bool recomputed) {
+  return !pinned.recomputed[open.op] || *pinned.recomputed[open.op] == recomputed;
 }
 
 // The spaces in which the results of an op may wait, apart from device memory.
 static std::vector<Space> otherSpaces(const StepModel &model, const ForwardReads &reads,
-                                      const ForcedFates &forced, const OtherSpaces &bytes,
+                                      const PinnedRemat &pinned, const OtherSpaces &bytes,
                                       const OpenOp &open) {
   const std::vector<int> &results = model.ops[open.op].results;
   const bool isDecided =
-      forced.away.count(open.op) || std::any_of(results.begin(), results.end(), [&](int value) {
+      pinned.away.count(open.op) || std::any_of(results.begin(), results.end(), [&](int value) {
         return model.values[value].space != Space::Device;
       });
   std::vector<Space> spaces;
@@ -224,7 +224,7 @@ static std::vector<Space> otherSpaces(const StepModel &model, const ForwardReads
   return spaces;
 }
 
-void FateChoices::addChoices(OpenOp &open) const {
+void RematChoices::addChoices(OpenOp &open) const {
   const bool isRead = open.firstRead != OpenOp::kNone;
   std::vector<int64_t> ends = {open.lastRead};
   if (open.until > open.lastRead)
@@ -232,15 +232,15 @@ void FateChoices::addChoices(OpenOp &open) const {
   if (!isRead)
     open.choices.push_back({}); // gone
   for (int64_t end : ends)
-    if (end > open.forwardEnd && isPermitted(forced_, open, false))
+    if (end > open.forwardEnd && isPermitted(pinned_, open, false))
       open.choices.push_back({false, {{tickOf(open.forwardEnd), tickOf(end)}}});
-  if (open.choices.empty() && isPermitted(forced_, open, false))
+  if (open.choices.empty() && isPermitted(pinned_, open, false))
     open.choices.push_back({}); // read only while it is there anyway
-  for (Space space : otherSpaces(model_, reads_, forced_, spaces_, open))
+  for (Space space : otherSpaces(model_, reads_, pinned_, spaces_, open))
     for (int64_t end : ends)
-      if (end > open.firstRead && isPermitted(forced_, open, false))
+      if (end > open.firstRead && isPermitted(pinned_, open, false))
         open.choices.push_back({false, {{beginOf(open, open.firstRead), tickOf(end)}}, space});
-  if (!isPermitted(forced_, open, true) || !isRecomputable(model_, open.op))
+  if (!isPermitted(pinned_, open, true) || !isRecomputable(model_, open.op))
     return;
   size_t count = 0;
   for (int64_t slot : open.slots) {
@@ -254,16 +254,16 @@ void FateChoices::addChoices(OpenOp &open) const {
         if (open.partial)
           open.choices.push_back({true, {{beginOf(open, slot), tickOf(end)}}});
       }
-    if (!isRead) // for ops that run again at once
+    if (!isRead) // for other ops recomputed there
       open.choices.push_back({false, {{beginOf(open, slot), endOf(open, slot)}}});
   }
-  if (repetitions_ > 1)
+  if (maxRecomputations_ > 1)
     addSeveral(open, ends);
   if (open.choices.empty())
     open.choices.push_back({});
 }
 
-void FateChoices::addSeveral(OpenOp &open, const std::vector<int64_t> &ends) const {
+void RematChoices::addSeveral(OpenOp &open, const std::vector<int64_t> &ends) const {
   const std::vector<int64_t> &slots = open.several;
   std::vector<Span> lives = {{tickOf(open.forwardEnd), 0}};
   addLives(open, slots, 0, ends, lives);
@@ -273,8 +273,8 @@ void FateChoices::addSeveral(OpenOp &open, const std::vector<int64_t> &ends) con
   }
 }
 
-void FateChoices::addLives(OpenOp &open, const std::vector<int64_t> &slots, size_t next,
-                           const std::vector<int64_t> &ends, std::vector<Span> &lives) const {
+void RematChoices::addLives(OpenOp &open, const std::vector<int64_t> &slots, size_t next,
+                            const std::vector<int64_t> &ends, std::vector<Span> &lives) const {
   const int64_t begin = instantOf(lives.back().begin);
   if (lives.size() > 1) {
     const bool isRead = lastRead(open, begin, OpenOp::kNone) > 0;
@@ -289,7 +289,7 @@ void FateChoices::addLives(OpenOp &open, const std::vector<int64_t> &slots, size
         open.choices.push_back({false, lives});
       }
   }
-  if (lives.size() == static_cast<size_t>(repetitions_) || open.choices.size() > kMostChoices)
+  if (lives.size() == static_cast<size_t>(maxRecomputations_) || open.choices.size() > kMostChoices)
     return;
   for (size_t i = next; i < slots.size(); ++i) {
     const int64_t needed = tickOf(lastRead(open, begin, slots[i]));

@@ -1,4 +1,4 @@
-#include "tools/cleave-dump/FateTables.h"
+#include "tools/cleave-dump/RematTables.h"
 
 #include "runtime/base/Concat.h"
 #include "runtime/base/Fold.h"
@@ -16,14 +16,14 @@ namespace cleave::dump {
 
 namespace {
 
-// Values of one fate that alike ops make.
+// Kept or recomputed values that alike ops make.
 struct Row {
   const plan::Decision *first = nullptr;
   std::vector<std::string> names;
   std::set<std::string> ops;
-  size_t all = 0; // ops of this shape, of both fates
+  size_t all = 0; // ops of this shape, kept and recomputed
   uint64_t bytes = 0;
-  double seconds = 0; // of computing all of them again
+  double seconds = 0; // of recomputing all of them
 
   std::string name() const { return foldedName(names); }
   std::string count() const {
@@ -33,9 +33,9 @@ struct Row {
 
 } // namespace
 
-// The name of the op that a repetition repeats, and of others their own.
-static std::string withoutAgain(const std::string &name) {
-  return name.substr(0, name.rfind(", again"));
+// The name of the original op of a recomputed op; other ops keep their names.
+static std::string originalName(const std::string &name) {
+  return name.substr(0, name.rfind(", recomputed"));
 }
 
 static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) {
@@ -43,7 +43,7 @@ static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) 
   std::map<std::string, size_t> index;
   std::map<std::string, std::set<std::string>> all; // ops by shape
   for (const plan::Decision &decision : plan.decisions()) {
-    const std::string name = withoutAgain(rowName(decision)), op = withoutAgain(decision.name()),
+    const std::string name = originalName(rowName(decision)), op = originalName(decision.name()),
                       shape = nameShape(name);
     if (decision.kind() == "recompute" || decision.kind() == "kept")
       all[shape].insert(op);
@@ -64,18 +64,19 @@ static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) 
   return rows;
 }
 
-// A reason without what the table says in another column: `again, it would take 3.32 us; …`.
+// A reason without the seconds that another column has: `recomputing it would take 3.32 us; …`.
 static std::string reasonText(const std::string &reason) {
-  if (!reason.starts_with("again, it would take") && !reason.starts_with("again takes"))
+  if (!reason.starts_with("recomputing it would take") && !reason.starts_with("recomputing takes"))
     return reason;
   const size_t end = reason.find("; ");
   return end == std::string::npos ? "" : reason.substr(end + 2);
 }
 
-std::string fateTable(const plan::Plan &plan, const std::string &kind) {
-  const bool isAgain = kind == "recompute";
-  Table table({isAgain ? "recomputed (activation checkpointing)" : "kept", ">values",
-               isAgain ? ">not kept" : ">bytes", isAgain ? ">takes" : ">again takes", "why"});
+std::string rematTable(const plan::Plan &plan, const std::string &kind) {
+  const bool isRecomputed = kind == "recompute";
+  Table table({isRecomputed ? "recomputed (activation checkpointing)" : "kept", ">values",
+               isRecomputed ? ">not kept" : ">bytes",
+               isRecomputed ? ">takes" : ">recomputing takes", "why"});
   for (const Row &row : rowsOf(plan, kind))
     table.add({row.name(), row.count(), row.bytes > 0 ? bytesText(row.bytes) : "",
                row.seconds > 0 ? secondsText(row.seconds) : "", reasonText(row.first->reason())});
@@ -91,8 +92,8 @@ std::string recomputationText(const plan::Plan &plan) {
   });
   const std::string ofCopies = copies == 0 ? ""
                                : copies == 1
-                                   ? "a copy of a parameter is made again"
-                                   : concat("copies of ", copies, " parameters are made again");
+                                   ? "a copy of a parameter is recomputed"
+                                   : concat("copies of ", copies, " parameters are recomputed");
   if (rows.empty())
     return ofCopies;
   uint64_t bytes = 0;

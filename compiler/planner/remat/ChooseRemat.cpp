@@ -1,9 +1,9 @@
-#include "compiler/planner/remat/ChooseFates.h"
+#include "compiler/planner/remat/ChooseRemat.h"
 
 #include "compiler/cost/Roofline.h"
 #include "compiler/planner/choices/LayoutChanges.h"
 #include "compiler/planner/remat/ArgumentSpaces.h"
-#include "compiler/planner/remat/FateChoices.h"
+#include "compiler/planner/remat/RematChoices.h"
 #include "runtime/base/Parallel.h"
 #include "runtime/base/Units.h"
 
@@ -13,11 +13,11 @@
 
 namespace cleave::planner {
 
-double secondsAgain(Costs &costs, const Decisions &decisions, int index) {
+double recomputeSeconds(Costs &costs, const Decisions &decisions, int index) {
   const StepModel &model = costs.model();
   Op op = model.ops[index];
-  // A group that a product computes (passes/bufferize/ProductBias.h) has a kernel where it runs
-  // again without the product, which has two readers then.
+  // A group that a product computes (passes/bufferize/ProductBias.h) has a kernel of its own where
+  // it is recomputed without the product, which has two readers then.
   op.hasKernel |= op.group != nullptr;
   const OpChoice choice = choiceOf(op, decisions.ops[index]);
   double seconds = costs.kernels(op, choice);
@@ -35,15 +35,15 @@ static double awaySeconds(const Costs &costs, Space space, int64_t bytes) {
 
 namespace {
 
-class FateNetwork {
+class RematNetwork {
 public:
   // `prices`: empty, or of all other spaces.
-  FateNetwork(Costs &costs, const PricedDecisions &whole, const FateChoices &fates,
-              const ForcedFates &forced, const FateBudget &budget, int repetitions,
-              const SpacePrices &prices)
-      : costs_(costs), model_(costs.model()), whole_(whole), repetitions_(repetitions),
-        fates_(fates), arguments_(costs, whole, forced, fates, budget.others, prices) {
-    problem_.name = "fates";
+  RematNetwork(Costs &costs, const PricedDecisions &whole, const RematChoices &choices,
+               const PinnedRemat &pinned, const RematBudget &budget, int maxRecomputations,
+               const SpacePrices &prices)
+      : costs_(costs), model_(costs.model()), whole_(whole), maxRecomputations_(maxRecomputations),
+        choices_(choices), arguments_(costs, whole, pinned, choices, budget.others, prices) {
+    problem_.name = "recomputation";
     problem_.spaces = {{"device", budget.device.ofSpace()}};
     if (budget.others.any())
       for (Space space : {Space::Host, Space::File}) {
@@ -53,34 +53,34 @@ public:
   }
 
   solver::Problem build() {
-    for (const OpenOp &open : fates_.ops())
+    for (const OpenOp &open : choices_.ops())
       addNode(open);
     arguments_.addTo(problem_);
     addOthers();
-    for (const OpenOp &reader : fates_.ops())
-      for (int input : fates_.inputs(reader))
-        addEdge(reader, *fates_.find(input));
+    for (const OpenOp &reader : choices_.ops())
+      for (int input : choices_.inputs(reader))
+        addEdge(reader, *choices_.find(input));
     return std::move(problem_);
   }
 
-  Fates fatesOf(const std::vector<int> &choices) const {
-    Fates fates = keepAll(model_);
-    for (size_t i = 0; i < fates_.ops().size(); ++i) {
-      const OpenOp &open = fates_.ops()[i];
-      const FateChoice &choice = open.choices[choices[i]];
-      const std::vector<int64_t> repetitions = fates_.repetitionsOf(open, choice);
-      fates.again[open.op] = !repetitions.empty();
+  RematPolicy policyOf(const std::vector<int> &choices) const {
+    RematPolicy policy = keepAll(model_);
+    for (size_t i = 0; i < choices_.ops().size(); ++i) {
+      const OpenOp &open = choices_.ops()[i];
+      const RematChoice &choice = open.choices[choices[i]];
+      const std::vector<int64_t> recomputations = choices_.recomputationsOf(open, choice);
+      policy.recomputed[open.op] = !recomputations.empty();
       if (choice.isPartial)
-        fates.kept[open.op] = *open.partial;
+        policy.kept[open.op] = *open.partial;
       if (choice.away != Space::Device)
-        fates.away[open.op] = choice.away;
-      if (repetitions_ > 1)
-        for (int64_t tick : repetitions)
-          fates.places[open.op].push_back(fates_.readerAt(tick));
+        policy.away[open.op] = choice.away;
+      if (maxRecomputations_ > 1)
+        for (int64_t tick : recomputations)
+          policy.places[open.op].push_back(choices_.readerAt(tick));
     }
-    fates.arguments = arguments_.chosen(choices);
-    normalise(model_, fates);
-    return fates;
+    policy.arguments = arguments_.chosen(choices);
+    normalise(model_, policy);
+    return policy;
   }
 
 private:
@@ -98,21 +98,21 @@ private:
     return bytes;
   }
   // Those that a choice holds. For longer than the decisions keep any, it holds all.
-  int64_t bytesOf(const OpenOp &open, const FateChoice &choice) const {
-    const bool isAsPlanned = open.keptBytes > 0 && choice.until() <= fates_.tickOf(open.lastRead);
+  int64_t bytesOf(const OpenOp &open, const RematChoice &choice) const {
+    const bool isAsPlanned = open.keptBytes > 0 && choice.until() <= choices_.tickOf(open.lastRead);
     return isAsPlanned ? open.keptBytes : bytesOf(open);
   }
 
   // The bytes of the results that are in memory from an instant on during a life: those that other
-  // repetitions may read, and others until they are read for the last time.
+  // recomputed ops may read, and others until they are read for the last time.
   int64_t bytesDuring(const OpenOp &open, const Span &life, int64_t tick) const {
     int64_t bytes = 0;
     for (size_t i = 0; i < open.reads.size(); ++i) {
       auto isToCome = [&](const Span &read) {
-        return fates_.instantOf(life.begin) <= read.begin && fates_.tickOf(read.end) <= life.end &&
-               tick < fates_.tickOf(read.end);
+        return choices_.instantOf(life.begin) <= read.begin &&
+               choices_.tickOf(read.end) <= life.end && tick < choices_.tickOf(read.end);
       };
-      if (fates_.isReadForward(open, static_cast<int>(i)) ||
+      if (choices_.isReadForward(open, static_cast<int>(i)) ||
           std::any_of(open.reads[i].begin(), open.reads[i].end(), isToCome))
         bytes += storedBytes(open, static_cast<int>(i));
     }
@@ -120,7 +120,7 @@ private:
   }
 
   // Those that wait for the slot, from which the others are computed.
-  int64_t keptBytes(const OpenOp &open, const FateChoice &choice) const {
+  int64_t keptBytes(const OpenOp &open, const RematChoice &choice) const {
     int64_t bytes = 0;
     if (choice.isPartial)
       for (int result : *open.partial)
@@ -130,21 +130,21 @@ private:
 
   // Those of them that no op of the forward part reads, while others of the op are read there: when
   // the op has run they are there only if they are kept.
-  int64_t bytesBefore(const OpenOp &open, const FateChoice &choice) const {
-    if (!choice.lives.empty() && choice.lives[0].begin == fates_.tickOf(open.forwardEnd))
+  int64_t bytesBefore(const OpenOp &open, const RematChoice &choice) const {
+    if (!choice.lives.empty() && choice.lives[0].begin == choices_.tickOf(open.forwardEnd))
       return open.outsideBytes;
     int64_t bytes = 0;
     if (choice.isPartial)
       for (int result : *open.partial)
-        bytes += fates_.isReadForward(open, result) ? 0 : storedBytes(open, result);
+        bytes += choices_.isReadForward(open, result) ? 0 : storedBytes(open, result);
     return bytes;
   }
 
   // The bytes that wait for the backward part of their micro-batch. Where other micro-batches are
   // in flight, their forward and backward parts run meanwhile.
-  int64_t waitingBytes(const OpenOp &open, const FateChoice &choice) const {
-    return choice.holds(fates_.tickOf(open.forwardEnd)) ? bytesOf(open, choice)
-                                                        : keptBytes(open, choice);
+  int64_t waitingBytes(const OpenOp &open, const RematChoice &choice) const {
+    return choice.holds(choices_.tickOf(open.forwardEnd)) ? bytesOf(open, choice)
+                                                          : keptBytes(open, choice);
   }
   int64_t backwardEnd() const {
     int64_t end = 0;
@@ -155,20 +155,20 @@ private:
 
   // The usages of a node: its intervals, cut at all instants at which a choice begins or ends.
   void addNode(const OpenOp &open) {
-    const Span before = {fates_.tickOf(model_.ops[open.op].runs.end),
-                         fates_.tickOf(open.forwardEnd)};
+    const Span before = {choices_.tickOf(model_.ops[open.op].runs.end),
+                         choices_.tickOf(open.forwardEnd)};
     std::vector<int64_t> cuts = {before.end};
     if (open.outsideBytes > 0)
       cuts.push_back(before.begin);
-    for (const FateChoice &choice : open.choices)
+    for (const RematChoice &choice : open.choices)
       for (const Span &life : choice.lives)
         cuts.insert(cuts.end(), {life.begin, life.end});
-    if (repetitions_ > 1)
+    if (maxRecomputations_ > 1)
       for (const std::vector<Span> &reads : open.reads)
         for (const Span &read : reads)
-          cuts.push_back(fates_.tickOf(read.end));
+          cuts.push_back(choices_.tickOf(read.end));
     const int64_t inFlight = inFlightOf(model_, model_.ops[open.op]);
-    const Span inParts = {0, fates_.tickOf(backwardEnd())};
+    const Span inParts = {0, choices_.tickOf(backwardEnd())};
     if (inFlight > 1)
       cuts.insert(cuts.end(), {inParts.begin, inParts.end});
     std::sort(cuts.begin(), cuts.end());
@@ -180,8 +180,8 @@ private:
     const std::vector<Space> spaces = spacesOf(open);
     for (Space space : spaces)
       node.usages.push_back(arguments_.throughout(space));
-    const double again = secondsAgain(costs_, whole_, open.op);
-    for (const FateChoice &choice : open.choices) {
+    const double once = recomputeSeconds(costs_, whole_, open.op);
+    for (const RematChoice &choice : open.choices) {
       const int64_t bytes = bytesOf(open, choice), kept = keptBytes(open, choice);
       std::vector<int64_t> held;
       for (size_t u = 0; u < inDevice; ++u) {
@@ -191,14 +191,14 @@ private:
                                                      : 0);
         for (const Span &life : choice.lives)
           if (life.begin <= usage.begin && usage.end <= life.end)
-            held.back() = repetitions_ > 1 ? bytesDuring(open, life, usage.begin) : bytes;
+            held.back() = maxRecomputations_ > 1 ? bytesDuring(open, life, usage.begin) : bytes;
         if (inFlight > 1 && usage.end <= inParts.end)
           held.back() = std::max(held.back(), inFlight * waitingBytes(open, choice));
       }
       for (Space space : spaces)
         held.push_back(choice.away == space ? inFlight * bytes : 0);
-      const size_t repetitions = fates_.repetitionsOf(open, choice).size();
-      double seconds = again * static_cast<double>(repetitions);
+      const size_t recomputations = choices_.recomputationsOf(open, choice).size();
+      double seconds = once * static_cast<double>(recomputations);
       if (choice.away != Space::Device)
         seconds += 2 * static_cast<double>(model_.ops[open.op].repeats) *
                        awaySeconds(costs_, choice.away, bytes) +
@@ -213,7 +213,7 @@ private:
     std::vector<Space> spaces;
     for (Space space : {Space::Host, Space::File})
       if (std::any_of(open.choices.begin(), open.choices.end(),
-                      [&](const FateChoice &choice) { return choice.away == space; }))
+                      [&](const RematChoice &choice) { return choice.away == space; }))
         spaces.push_back(space);
     return spaces;
   }
@@ -225,13 +225,13 @@ private:
       if (arguments_.isOpen(holding.argument))
         continue;
       int64_t end = holding.span.end;
-      if (const OpenOp *open = holding.result < 0 ? nullptr : fates_.find(holding.op))
-        end = std::min(end, fates_.isReadForward(*open, holding.result)
+      if (const OpenOp *open = holding.result < 0 ? nullptr : choices_.find(holding.op))
+        end = std::min(end, choices_.isReadForward(*open, holding.result)
                                 ? open->forwardEnd
                                 : model_.ops[open->op].runs.end);
       if (holding.span.begin < end)
         problem_.nodes.push_back({holding.name,
-                                  {{fates_.tickOf(holding.span.begin), fates_.tickOf(end), 0}},
+                                  {{choices_.tickOf(holding.span.begin), choices_.tickOf(end), 0}},
                                   {{"", 0, {holding.bytes}}}});
     }
   }
@@ -250,17 +250,17 @@ private:
     return true;
   }
 
-  // An op that runs again must find its operand in memory, unless it computes without it.
+  // A recomputed op must find its operand in memory, unless it computes without it.
   void addEdge(const OpenOp &reader, const OpenOp &source) {
     std::vector<double> cost;
     const bool isPartial = readsPartial(reader, source);
     bool isAlwaysFree = true;
-    for (const FateChoice &a : reader.choices) {
-      const std::vector<int64_t> runs = fates_.repetitionsOf(reader, a);
+    for (const RematChoice &a : reader.choices) {
+      const std::vector<int64_t> runs = choices_.recomputationsOf(reader, a);
       const bool isFree = runs.empty() || (a.isPartial && !reader.needsOperands);
-      for (const FateChoice &b : source.choices) {
+      for (const RematChoice &b : source.choices) {
         auto isThere = [&](int64_t tick) {
-          return tick < fates_.tickOf(source.forwardEnd) || b.holds(tick) ||
+          return tick < choices_.tickOf(source.forwardEnd) || b.holds(tick) ||
                  (b.isPartial && isPartial && tick < b.until());
         };
         const bool isAllowed = isFree || std::all_of(runs.begin(), runs.end(), isThere);
@@ -269,14 +269,15 @@ private:
       }
     }
     if (!isAlwaysFree)
-      problem_.edges.push_back({fates_.numberOf(reader), fates_.numberOf(source), std::move(cost)});
+      problem_.edges.push_back(
+          {choices_.numberOf(reader), choices_.numberOf(source), std::move(cost)});
   }
 
   Costs &costs_;
   const StepModel &model_;
   const PricedDecisions &whole_;
-  const int repetitions_;    // how often an op may run again at most
-  const FateChoices &fates_; // the nodes have the numbers of its ops
+  const int maxRecomputations_; // of one op
+  const RematChoices &choices_; // the nodes have the numbers of its ops
   ArgumentSpaces arguments_;
   solver::Problem problem_;
 };
@@ -287,8 +288,8 @@ constexpr size_t kShared[] = {2, 4, 6, 8};
 
 } // namespace
 
-// Whether other fates are better: they fit and are faster, or come closer to fitting.
-static bool isBetter(const ChosenFates &other, const ChosenFates &than) {
+// Whether another policy is better: it fits and is faster, or comes closer to fitting.
+static bool isBetter(const ChosenRemat &other, const ChosenRemat &than) {
   if (other.isFitting != than.isFitting)
     return other.isFitting;
   return other.isFitting ? other.seconds < than.seconds : other.peakBytes < than.peakBytes;
@@ -296,19 +297,19 @@ static bool isBetter(const ChosenFates &other, const ChosenFates &than) {
 
 namespace {
 
-// Fates among these choices.
-class FateSearch {
+// Searches a policy among these choices.
+class RematSearch {
 public:
-  FateSearch(Costs &costs, const PricedDecisions &whole, const ForcedFates &forced,
-             const FateChoices &choices, const FateBudget &budget,
-             const solver::SolveOptions &limits, int repetitions)
-      : costs_(costs), whole_(whole), forced_(forced), choices_(choices), budget_(budget),
-        limits_(limits), repetitions_(repetitions) {}
+  RematSearch(Costs &costs, const PricedDecisions &whole, const PinnedRemat &pinned,
+              const RematChoices &choices, const RematBudget &budget,
+              const solver::SolveOptions &limits, int maxRecomputations)
+      : costs_(costs), whole_(whole), pinned_(pinned), choices_(choices), budget_(budget),
+        limits_(limits), maxRecomputations_(maxRecomputations) {}
 
   // The solver rarely finds a solution where several budgets bind. The budgets of other spaces are
   // then replaced by prices, which rise while too many bytes are in a space and fall otherwise.
-  Result<ChosenFates> run() {
-    Result<ChosenFates> direct = solve();
+  Result<ChosenRemat> run() {
+    Result<ChosenRemat> direct = solve();
     if (!budget_.others.any() || (direct && direct->isFitting) ||
         (!direct && direct.status().kind() != StatusKind::Infeasible))
       return direct;
@@ -317,14 +318,14 @@ public:
     };
     std::map<Space, Bracket> brackets = {{Space::Host, {}}, {Space::File, {}}};
     SpacePrices prices = {{Space::Host, 0}, {Space::File, 0}};
-    Result<ChosenFates> best = std::move(direct);
+    Result<ChosenRemat> best = std::move(direct);
     for (int round = 0; round < kPriceRounds; ++round) {
       CLEAVE_TRY_ASSIGN(std::optional<Priced> priced, solveAt(prices));
       if (!priced)
         break; // too large for device memory at any price
       const bool fits = budget_.others.hold(priced->bytes[Space::Host], priced->bytes[Space::File]);
-      if (fits && (!best || !best->isFitting || priced->fates.seconds < best->seconds))
-        best = std::move(priced->fates);
+      if (fits && (!best || !best->isFitting || priced->chosen.seconds < best->seconds))
+        best = std::move(priced->chosen);
       for (auto &[space, price] : prices) {
         auto &[low, high] = brackets[space];
         const bool exceeds = priced->bytes[space] > budget_.others.bytesIn(space);
@@ -341,9 +342,9 @@ private:
   static constexpr int kPriceRounds = 16;
   static constexpr double kRise = 32; // of a price without a bound
 
-  // Fates for some prices, and their bytes in other spaces.
+  // The policy for some prices, and its bytes in other spaces.
   struct Priced {
-    ChosenFates fates;
+    ChosenRemat chosen;
     std::map<Space, int64_t> bytes;
   };
 
@@ -354,7 +355,7 @@ private:
 
   // Nothing if nothing fits.
   Result<std::optional<Priced>> solveAt(const SpacePrices &prices) {
-    FateNetwork network(costs_, whole_, choices_, forced_, budget_, repetitions_, prices);
+    RematNetwork network(costs_, whole_, choices_, pinned_, budget_, maxRecomputations_, prices);
     const solver::Problem problem = network.build();
     CLEAVE_TRY_ASSIGN(const solver::Solution solution, solver::solve(problem, limits_));
     if (!solution.isFound())
@@ -362,14 +363,14 @@ private:
     Priced found{chosenBy(network, solution), {}};
     for (const auto &[space, price] : prices) {
       found.bytes[space] = solution.peaks[static_cast<size_t>(space)].bytes;
-      found.fates.seconds -= price * static_cast<double>(found.bytes[space]);
+      found.chosen.seconds -= price * static_cast<double>(found.bytes[space]);
     }
     return std::optional(std::move(found));
   }
 
   // Within the budgets of all spaces; else with the least device memory that was found.
-  Result<ChosenFates> solve() {
-    FateNetwork network(costs_, whole_, choices_, forced_, budget_, repetitions_, {});
+  Result<ChosenRemat> solve() {
+    RematNetwork network(costs_, whole_, choices_, pinned_, budget_, maxRecomputations_, {});
     solver::Problem problem = network.build();
     CLEAVE_TRY_ASSIGN(solver::Solution solution, solver::solve(problem, limits_));
     bool isFitting = solution.isFound();
@@ -378,16 +379,16 @@ private:
       CLEAVE_TRY_ASSIGN(solution, solver::solve(problem, limits_));
     }
     if (!solution.isFound())
-      return Status::infeasible("no choice of what is computed again was found that fits into ",
+      return Status::infeasible("no recomputation was found that fits into ",
                                 bytesText(budget_.device.bytes()));
-    ChosenFates chosen = chosenBy(network, solution);
+    ChosenRemat chosen = chosenBy(network, solution);
     chosen.isFitting = isFitting;
     return chosen;
   }
 
-  static ChosenFates chosenBy(const FateNetwork &network, const solver::Solution &solution) {
-    ChosenFates chosen;
-    chosen.fates = network.fatesOf(solution.choices);
+  static ChosenRemat chosenBy(const RematNetwork &network, const solver::Solution &solution) {
+    ChosenRemat chosen;
+    chosen.policy = network.policyOf(solution.choices);
     chosen.seconds = solution.cost;
     chosen.peakBytes = solution.peaks.empty() ? 0 : solution.peaks[0].bytes;
     return chosen;
@@ -395,29 +396,30 @@ private:
 
   Costs &costs_;
   const PricedDecisions &whole_;
-  const ForcedFates &forced_;
-  const FateChoices &choices_;
-  const FateBudget &budget_;
+  const PinnedRemat &pinned_;
+  const RematChoices &choices_;
+  const RematBudget &budget_;
   const solver::SolveOptions &limits_;
-  const int repetitions_;
+  const int maxRecomputations_;
 };
 
 } // namespace
 
-Result<ChosenFates> chooseFates(Costs &costs, const PricedDecisions &whole,
-                                const ForcedFates &forced, const FateBudget &budget,
-                                const solver::SolveOptions &limits, int repetitions) {
-  const FateChoices all(costs.model(), whole, forced, budget.others, repetitions, 0);
+Result<ChosenRemat> chooseRemat(Costs &costs, const PricedDecisions &whole,
+                                const PinnedRemat &pinned, const RematBudget &budget,
+                                const solver::SolveOptions &limits, int maxRecomputations) {
+  const RematChoices all(costs.model(), whole, pinned, budget.others, maxRecomputations, 0);
   if (all.isSmall())
-    return FateSearch(costs, whole, forced, all, budget, limits, repetitions).run();
-  std::vector<Result<ChosenFates>> found(std::size(kShared), Status::infeasible(""));
+    return RematSearch(costs, whole, pinned, all, budget, limits, maxRecomputations).run();
+  std::vector<Result<ChosenRemat>> found(std::size(kShared), Status::infeasible(""));
   inParallel(found.size(), [&](size_t i) {
     Costs own(costs.model(), costs.cluster(), costs.mesh());
-    const FateChoices choices(costs.model(), whole, forced, budget.others, repetitions, kShared[i]);
-    found[i] = FateSearch(own, whole, forced, choices, budget, limits, repetitions).run();
+    const RematChoices choices(costs.model(), whole, pinned, budget.others, maxRecomputations,
+                               kShared[i]);
+    found[i] = RematSearch(own, whole, pinned, choices, budget, limits, maxRecomputations).run();
   });
-  Result<ChosenFates> best = Status::infeasible("");
-  for (Result<ChosenFates> &chosen : found) {
+  Result<ChosenRemat> best = Status::infeasible("");
+  for (Result<ChosenRemat> &chosen : found) {
     if (!chosen && chosen.status().kind() != StatusKind::Infeasible)
       return std::move(chosen);
     if (!best || (chosen && isBetter(*chosen, *best)))
