@@ -401,9 +401,17 @@ bool StepLowering::launchInParts(graph::FusionOp op, ArrayRef<View> operands,
 void StepLowering::lowerDot(graph::DotGeneralOp op) {
   const std::optional<ProductBias> added = biasOf(op);
   Value result = added ? added->sum : op.getResult();
-  View lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs()), out = resultView(result);
-  const cost::ProductCopies copies =
-      cost::productCopies(productDims(op), lhs.strided(), rhs.strided(), out.strided());
+  View lhs = viewOf(op.getLhs()), rhs = viewOf(op.getRhs());
+  auto copiesTo = [&](const View &out) {
+    return cost::productCopies(productDims(op), lhs.strided(), rhs.strided(), out.strided());
+  };
+  graph::AccumulateOp sum = sumOf(op);
+  if (sum && copiesTo(View::dense({}, graph::staticShapeOf(result))).out)
+    sum = {};
+  if (sum)
+    sums_[sum] = newSum(sum);
+  const View out = sum ? sums_[sum] : resultView(result);
+  const cost::ProductCopies copies = copiesTo(out);
   strided_[op] = {orderOf(lhs), orderOf(rhs), orderOf(out)};
   if (copies.lhs)
     lhs = copyToDense(lhs);
@@ -423,14 +431,17 @@ void StepLowering::lowerDot(graph::DotGeneralOp op) {
     bias = wholeBufferOf(added->bias, graph::elementTypeOf(result));
   auto number = [&](int64_t value) { return program_.builder().getI64IntegerAttr(value); };
   Value workspace = newWorkspace(productWorkspace(target.size()));
-  program_.add<program::MatmulOp>(form->lhs.buffer, form->rhs.buffer, form->out.buffer, bias,
-                                  workspace, program_.builder().getDenseI64ArrayAttr(form->batch),
-                                  number(form->m), number(form->n), number(form->k),
-                                  form->lhs.attribute(0), form->rhs.attribute(1),
-                                  form->out.attribute(2), UnitAttr(), tf32For(lhs));
+  program_.add<program::MatmulOp>(
+      form->lhs.buffer, form->rhs.buffer, form->out.buffer, bias, workspace,
+      program_.builder().getDenseI64ArrayAttr(form->batch), number(form->m), number(form->n),
+      number(form->k), form->lhs.attribute(0), form->rhs.attribute(1), form->out.attribute(2),
+      sum ? program_.builder().getUnitAttr() : UnitAttr(), tf32For(lhs));
   if (!(target == out))
     program_.copy(target, out);
-  setView(op.getResult(), out);
+  if (sum)
+    views_[op.getResult()] = out; // the buffer holds the sum
+  else
+    setView(op.getResult(), out);
   if (bias)
     setView(result, out);
 }
@@ -505,33 +516,6 @@ void StepLowering::lowerDenseKernel(Operation *op) {
   program_.launch(op, operands, results);
   for (auto [result, view] : llvm::zip(op->getResults(), results))
     finishWhole(result, view);
-}
-
-// sum += operand in every micro-batch; the sum is cleared at the begin of the step.
-void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
-  View from = viewOf(op.getOperand());
-  if (microBatches_ == 1)
-    return setView(op.getResult(), from);
-  std::vector<int64_t> shape = graph::staticShapeOf(op.getResult());
-  View sum = View::dense(program_.addBuffer("sum", program::Role::Gradient,
-                                            graph::elementTypeOf(op.getResult()), shape),
-                         shape);
-  program_.setSegment(begin_);
-  program_.fill(sum.buffer, 0);
-  program_.setSegment(segmentOf(op));
-  OpBuilder b(op);
-  Value operand = op.getOperand();
-  auto fusion =
-      graph::FusionOp::create(b, op.getLoc(), operand.getType(), ValueRange{operand, operand});
-  Block &body = fusion.getBody().emplaceBlock();
-  Value x = body.addArgument(operand.getType(), op.getLoc()),
-        y = body.addArgument(operand.getType(), op.getLoc());
-  OpBuilder inside = OpBuilder::atBlockEnd(&body);
-  Value total = graph::AddOp::create(inside, op.getLoc(), operand.getType(), x, y);
-  graph::YieldOp::create(inside, op.getLoc(), total);
-  program_.launch(fusion, {sum, from}, sum);
-  fusion.erase();
-  setView(op.getResult(), sum);
 }
 
 LogicalResult StepLowering::lower(Operation *op) {

@@ -105,6 +105,10 @@ private:
   static View insidePad(graph::PadOp op, const View &whole);
   void lowerConstant(graph::ConstantOp op);
   void lowerAccumulate(graph::AccumulateOp op);
+  // A buffer for the sum, cleared at the begin of the step.
+  View newSum(graph::AccumulateOp op);
+  // The sum to which the product adds its result at once; null if there is none.
+  graph::AccumulateOp sumOf(graph::DotGeneralOp op) const;
   void lowerFusion(graph::FusionOp op);
   // Launches, in two steps, a group that reduces long columns. Returns whether the group is one.
   bool launchInParts(graph::FusionOp op, llvm::ArrayRef<View> operands,
@@ -241,6 +245,7 @@ private:
   llvm::DenseSet<mlir::Value> persistent_;         // buffers that are never free
   llvm::DenseSet<mlir::Value> pitched_;            // buffers with padded rows
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 1>> tenants_; // per buffer
+  llvm::DenseMap<mlir::Operation *, View> sums_;                           // to which products add
   program::SegmentOp begin_, update_;
   // The segments that run once per micro-batch, by part. A step that is not a stage has one.
   std::map<graph::StagePart, program::SegmentOp> segments_;

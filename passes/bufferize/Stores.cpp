@@ -33,7 +33,7 @@ public:
 
   void run() {
     for (planner::Op &op : model_.ops) {
-      op.hasKernel = false;
+      op.hasKernel = op.addsToSum = op.isAddedByProducer = false;
       op.moves.clear();
     }
     for (planner::Output &output : model_.outputs)
@@ -46,6 +46,7 @@ public:
     model_.stores.clear();
     for (auto buffer : program_.program().getBody().front().getOps<program::BufferOp>())
       readBuffer(buffer);
+    addSummands();
   }
 
 private:
@@ -87,6 +88,8 @@ private:
       op.moves.push_back(moveOf(op, Kind::Fill, bytesOf(fill.getBuffer()), times));
     else
       op.hasKernel = true;
+    if (auto product = dyn_cast<program::MatmulOp>(instruction); product && product.getAccumulate())
+      op.addsToSum = true;
   }
 
   // Replaces copies that depend on the shapes of blocks by what decides on them. For a product,
@@ -178,6 +181,19 @@ private:
       if (piece.span.begin < piece.span.end)
         model_.stores.push_back(piece);
     }
+  }
+
+  // A product that adds to a sum has a result of its own where a layout change comes between.
+  void addSummands() {
+    for (auto [i, op] : llvm::enumerate(model_.ops))
+      if (op.addsToSum) {
+        const planner::Value &product = model_.values[op.results[0]];
+        model_.ops[product.uses[0].op].isAddedByProducer = true;
+        model_.stores.push_back({.value = op.results[0],
+                                 .op = static_cast<int>(i),
+                                 .bytes = product.bytes(),
+                                 .span = op.runs});
+      }
   }
 
   Value originalOf(Value buffer) const {

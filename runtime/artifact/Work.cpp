@@ -116,7 +116,7 @@ static double matmulBytes(const plan::Program &program, const plan::Matmul &matm
     return size * double(rows) * double(columns);
   };
   return bytes(matmul.lhs(), matmul.m(), matmul.k()) + bytes(matmul.rhs(), matmul.k(), matmul.n()) +
-         bytes(matmul.out(), matmul.m(), matmul.n());
+         bytes(matmul.out(), matmul.m(), matmul.n()) * (matmul.accumulate() ? 2 : 1);
 }
 
 static double tensorBytes(const plan::Program &program, const std::vector<StridedTensor> &tensors) {

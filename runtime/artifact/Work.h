@@ -14,8 +14,8 @@ namespace cleave::artifact {
 // kernel (Kernel.flops); 0 for other instructions.
 double flopsOf(const plan::Program &program, const plan::Instruction &instruction);
 
-// The work of one run of an instruction that computes. Of a launch FLOPs and bytes only: the op that
-// its kernel computes states the rest.
+// The work of one run of an instruction that computes. For a launch, FLOPs and bytes only: the op
+// of its kernel states the rest.
 KernelWork workOf(const plan::Program &program, const plan::Instruction &instruction);
 
 // The FLOPs of an attention on the rank that computes the most, which flopsOf() counts, relative to

@@ -203,13 +203,23 @@ class Mistakes(fixture.InFolder):
             ([*train, *batch, "--freeze", "fc9.*"], ["fc9.*"]),
             ([*train, *batch, "--memory", "2 lots"], ["2 lots"]),
             ([*train, *batch, "--memory", "0"], ["--memory", "'0'", "at least 1.00 KiB"]),
-            ([*train, *batch, "--memory", ""], ["--memory", "expected an amount"]),
             ([*train, *batch, "--clip-norm", "0"], ["--clip-norm", "above 0"]),
         ]
         for options, words in mistakes:
             with self.subTest(options=options):
                 plan = self.folder / "no.plan"
                 self.refuses(cleave.tool("cleave-compile", cleave.MLP["model"], *options, "-o", plan), *words)
+
+    def test_empty_values_are_refused(self):
+        """As those of shell variables that are not set: neither the next option nor a default takes their place."""
+        for tool, *words in (("cleave-run", "x.plan", "--save=", "-q"), ("cleave-run", "x.plan", "--resume", ""),
+                             ("cleave-run", "x.plan", "--log=", "--quiet"), ("cleave-compile", "x.pt2", "--memory=", "-o", "x.plan"),
+                             ("cleave-compile", "x.pt2", "--memory", ""), ("cleave-compile", "x.pt2", "--pin", ""),
+                             ("cleave-dump", "x.plan", "--html", ""), ("cleave-profile", "x.pt2", "--set=")):
+            with self.subTest(tool=tool, words=words):
+                option = next(word for word in words if word.startswith("--")).rstrip("=")
+                self.refuses(cleave.tool(tool, *words), option + " is empty")
+        self.refuses(cleave.tool("cleave-run", ""), "argument 1 is empty")
 
 
 if __name__ == "__main__":

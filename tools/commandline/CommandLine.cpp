@@ -175,6 +175,23 @@ static Status refuseUnknown(const CLI::App &app) {
                                            : concat("; did you mean ", oneOf(similar), "?"));
 }
 
+// A user error if a value is empty, as that of a shell variable that is not set: nothing may stand
+// for it, neither the next word nor a default.
+static Status refuseEmpty(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i], before = argv[i - 1];
+    const bool isOption = word.starts_with("--") && word.find('=') == word.size() - 1;
+    if (isOption)
+      return Status::userError(word.substr(0, word.size() - 1),
+                               " is empty; give a value, or leave the option out");
+    if (word.empty())
+      return before.starts_with('-')
+                 ? Status::userError(before, " is empty; give a value, or leave the option out")
+                 : Status::userError("argument ", i, " is empty; give a value, or leave it out");
+  }
+  return Status::ok();
+}
+
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   std::set_new_handler(endWithoutMemory);
   if (app.get_subcommands([](const CLI::App *) { return true; }).empty()) // commands have their own
@@ -182,6 +199,8 @@ std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   app.set_version_flag("--version", concat(app.get_name(), " ", version()));
   addDescriptions(app);
   app.allow_extras();
+  if (Status empty = refuseEmpty(argc, argv); !empty)
+    return fail(app.get_name(), empty);
   Status status;
   try {
     app.parse(argc, argv);

@@ -27,7 +27,8 @@ void describeVerbosity(const std::string &quiet, const std::string &verbose);
 
 // Reads the command line, with the options -q, -v and --version, which all tools have. Returns an
 // exit code if the tool must end: 0 after printing help or the version, 1 after printing an error.
-// An option that does not exist is the first error, with the option that was probably meant.
+// An empty value is the first error, then an option that does not exist, with the option that was
+// probably meant.
 // The name of `app` is the tool's name. From then on, memory that cannot be allocated ends the tool
 // with a message and exit code 1.
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv);

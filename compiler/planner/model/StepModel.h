@@ -103,8 +103,12 @@ struct Op {
   std::optional<std::pair<int, int>> triangle;
   bool isView = false;       // it only changes the layout of its operand
   bool isAccumulate = false; // its result lives through all micro-batches
-  bool hasKernel = true;     // its results are computed; otherwise they are views or moved
-  std::vector<Move> moves;   // beside the kernel
+  bool addsToSum = false;    // a product that adds its result to the sum that reads it
+  // A sum whose producer adds to it. It has a kernel of its own only where a layout change comes
+  // between.
+  bool isAddedByProducer = false;
+  bool hasKernel = true;   // its results are computed; otherwise they are views or moved
+  std::vector<Move> moves; // beside the kernel
   std::optional<ProductOrders> product; // if known; its copies are then no moves
   // A reshape whose moves bring the block that the operand's producer writes to the order in memory
   // in which the result is wanted. They depend on that producer: if a layout change comes between
@@ -116,6 +120,9 @@ struct Op {
   std::optional<cost::MemoryOrder> copyOrder = std::nullopt;
   // Recomputes an op of the forward part for the backward part (planner/remat/RematPolicy.h).
   bool isRecomputed = false;
+
+  // Whether its work depends on layout changes between its producer's kernel and itself.
+  bool dependsOnProducer() const { return copiesBehindProducer || isAddedByProducer; }
 
   // How often per step its results are complete: a sum over the micro-batches is once.
   int64_t completions() const { return isAccumulate ? 1 : repeats; }

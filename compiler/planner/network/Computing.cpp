@@ -35,7 +35,8 @@ static double kernelSeconds(const Costs &costs, const Op &op, const OpChoice &ch
   if (work.directResults > 0)
     work.directResults =
         written / static_cast<double>(byteSize(model.values[op.results[0]].element));
-  work.bytes = op.isAccumulate ? 2 * written : written; // a sum is read and written
+  // A sum is read and written.
+  work.bytes = op.isAccumulate || op.addsToSum ? 2 * written : written;
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const double bytes = blockBytes(costs, op.operands[i], choice.operands[i]);
     work.bytes += op.readsSparsely(static_cast<int>(i)) ? std::min(bytes, written) : bytes;

@@ -32,12 +32,14 @@ double Costs::kernels(const Op &op, const OpChoice &choice) const {
   return seconds;
 }
 
-double Costs::copyBehind(const OpChoice &made, const Op &op, const OpChoice &choice) const {
+double Costs::afterProducer(const OpChoice &made, const Op &op, const OpChoice &choice) const {
   const int result = model_.values[op.operands[0]].result;
-  const bool isAsWritten = made.natural[result] == made.results[result] &&
-                           made.results[result] == choice.operands[0] &&
-                           choice.natural[0] == choice.results[0];
-  return isAsWritten ? allMoves(op, choice) : 0;
+  const bool readsAsWritten =
+      made.natural[result] == made.results[result] && made.results[result] == choice.operands[0];
+  if (op.isAddedByProducer)
+    return readsAsWritten ? 0
+                          : static_cast<double>(op.repeats) * computingSeconds(*this, op, choice);
+  return readsAsWritten && choice.natural[0] == choice.results[0] ? allMoves(op, choice) : 0;
 }
 
 bool Costs::isView(const Op &reshape, const OpChoice &choice) const {

@@ -34,9 +34,10 @@ public:
   // of masking the padding of its operands. A group masks inside its kernel. Without the moves of
   // an op that `copiesBehindProducer`.
   double kernels(const Op &op, const OpChoice &choice) const;
-  // Seconds per step of those moves; 0 if a layout change follows the kernel of the producer, which
-  // takes the choice `made`, or the op.
-  double copyBehind(const OpChoice &made, const Op &op, const OpChoice &choice) const;
+  // Seconds per step of the work of an op that `dependsOnProducer`, whose producer takes the choice
+  // `made`: of those moves, if no layout change follows the producer's kernel or the op; of the
+  // kernel of a sum, if one comes between.
+  double afterProducer(const OpChoice &made, const Op &op, const OpChoice &choice) const;
   // Seconds per step of copying an argument's new value to its place, where it lives in this
   // layout; 0 if it is written there at once.
   double replacement(const Argument &argument, const Sharding &storage) const;

@@ -46,8 +46,8 @@ public:
     for (size_t v = 0; v < model_.values.size(); ++v)
       addEdges(static_cast<int>(v));
     for (const Op &op : model_.ops)
-      if (op.copiesBehindProducer)
-        addCopyEdge(op);
+      if (op.dependsOnProducer())
+        addProducerEdge(op);
     for (const Output &output : model_.outputs)
       addReturnEdge(output);
     result_.pricedCount = priced_.count();
@@ -67,7 +67,7 @@ private:
     result_.argumentPinEffects.resize(arguments);
     stored_.assign(arguments, {});
     used_.assign(arguments, {});
-    copyTables_.clear();
+    producerTables_.clear();
     if (budget_.isLimited())
       context_.copies.emplace(model_, budget_.bytes() / kBudgetPerCopy);
   }
@@ -419,19 +419,19 @@ private:
     return copied;
   }
 
-  // The edge for the copy behind a producer: between that and the op that copies. A rest copies
-  // nothing.
-  void addCopyEdge(const Op &reader) {
+  // The edge for work that depends on the layouts of an op and of its producer. The rest of a node
+  // takes none of it.
+  void addProducerEdge(const Op &reader) {
     const Value &operand = model_.values[reader.operands[0]];
     const int to = model_.values[reader.results[0]].producer;
     const PricedOp &made = *result_.priced[operand.producer], &read = *result_.priced[to];
-    auto [entry, isNew] = copyTables_.try_emplace({&made, operand.result, &read});
+    auto [entry, isNew] = producerTables_.try_emplace({&made, operand.result, &read});
     if (isNew) {
       std::vector<double> seconds(made.priced.size() * read.priced.size(), 0);
       for (size_t m = 0; m < made.choices.size(); ++m)
         for (size_t r = 0; r < read.choices.size(); ++r)
           seconds[m * read.priced.size() + r] =
-              costs_.copyBehind(made.choices[m], reader, read.choices[r]);
+              costs_.afterProducer(made.choices[m], reader, read.choices[r]);
       entry->second = std::move(seconds);
     }
     result_.network.edges.push_back({operand.producer, to, entry->second});
@@ -458,7 +458,7 @@ private:
   PricedOps priced_;
   EdgeCosts edgeCosts_;
   // Of copies behind producers, by the producer, its result, and the op.
-  std::map<std::tuple<const PricedOp *, int, const PricedOp *>, solver::CostTable> copyTables_;
+  std::map<std::tuple<const PricedOp *, int, const PricedOp *>, solver::CostTable> producerTables_;
 };
 
 ProblemBuilder::ProblemBuilder(Costs &costs, const Pins &pins, const Budget &budget)

@@ -5,14 +5,14 @@
 
 namespace cleave::planner {
 
-// The seconds of the op's kernels, and of the copy after its producer.
+// The seconds of the op's kernels, and of what depends on its producer.
 static double secondsOf(const Costs &costs, const Decisions &decisions, const Op &op,
                         const OpChoice &choice) {
   double seconds = costs.kernels(op, choice);
-  if (op.copiesBehindProducer) {
+  if (op.dependsOnProducer()) {
     const int maker = costs.model().values[op.operands[0]].producer;
     const OpChoice made = choiceOf(costs.model().ops[maker], decisions.ops[maker]);
-    seconds += costs.copyBehind(made, op, choice);
+    seconds += costs.afterProducer(made, op, choice);
   }
   return seconds;
 }

@@ -54,8 +54,8 @@ std::vector<Need> needsOf(const StepModel &model, const OpContext &context, int 
 
 namespace {
 
-// Everything that the prices of an op depend on, as numbers. Lists begin with their length, which makes keys
-// unambiguous.
+// Everything that the prices of an op depend on, as numbers. Lists begin with their length, which
+// makes keys unambiguous.
 class AlikeKey {
 public:
   std::vector<int64_t> words;
@@ -129,11 +129,11 @@ public:
 
 } // namespace
 
-// Whether the copy of a reader depends on how its producer writes the value.
-static bool isCopiedBehind(const StepModel &model, int value) {
+// Whether the work of a reader depends on how its producer writes the value.
+static bool decidesOnReader(const StepModel &model, int value) {
   const std::vector<Use> &uses = model.values[value].uses;
   return std::any_of(uses.begin(), uses.end(),
-                     [&](const Use &use) { return model.ops[use.op].copiesBehindProducer; });
+                     [&](const Use &use) { return model.ops[use.op].dependsOnProducer(); });
 }
 
 std::vector<int64_t> PricedOps::keyOf(int index) const {
@@ -146,7 +146,7 @@ std::vector<int64_t> PricedOps::keyOf(int index) const {
   key.add(op.work);
   key.add(op.sparseOperands);
   key.add(op.repeats);
-  key.add(op.hasKernel + 2 * op.isAccumulate);
+  key.add(op.hasKernel + 2 * op.isAccumulate + 4 * op.addsToSum + 8 * op.isAddedByProducer);
   key.add(op.triangle ? op.triangle->first : -1);
   key.add(op.triangle ? op.triangle->second : -1);
   key.add(op.moves);
@@ -158,7 +158,7 @@ std::vector<int64_t> PricedOps::keyOf(int index) const {
   for (int value : op.results) {
     key.add(model_.values[value]);
     key.add(context_.leaves[value]);
-    key.add(isReadLate(model_, model_.values[value]) + 2 * isCopiedBehind(model_, value));
+    key.add(isReadLate(model_, model_.values[value]) + 2 * decidesOnReader(model_, value));
     key.addAway(model_.values[value]);
   }
   key.add(static_cast<int64_t>(context_.followers[index].size()));
@@ -273,7 +273,7 @@ static std::vector<int> numbersOf(const Op &op, const OpChoice &choice, Costs &c
   for (const Sharding &layout : choice.results)
     numbers.push_back(costs.number(layout));
   for (size_t i = 0; i < op.results.size(); ++i)
-    if (op.copiesBehindProducer || isCopiedBehind(costs.model(), op.results[i]))
+    if (op.dependsOnProducer() || decidesOnReader(costs.model(), op.results[i]))
       numbers.push_back(costs.number(choice.natural[i]));
   return numbers;
 }

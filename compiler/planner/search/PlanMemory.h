@@ -1,8 +1,8 @@
-// PlanMemory: what searches of plans within some budgets say about others, if nothing but the budget
-// of device memory differs between them.
+// PlanMemory: remembers the plans and refusals of searches that differ in the budget of device
+// memory alone, and answers further budgets from them.
 //
-// A plan answers for every budget from its own bytes up to the one that it was searched in: no plan
-// within less is faster than the best within more. A refusal answers for every smaller budget.
+// A plan answers every budget from its own bytes up to the budget of its search, because less
+// memory permits no faster plan. A refusal answers every smaller budget.
 #pragma once
 
 #include "compiler/planner/report/PlanReport.h"

@@ -60,6 +60,55 @@ module {
 
 // -----
 
+// A product that only a sum over micro-batches reads is added to it at once.
+// CHECK-LABEL: module
+// CHECK: program.buffer gradient "sum" tensor<4x3xf32>
+// CHECK: program.segment "begin"
+// CHECK-NEXT: program.fill %[[S:.*]] with 0.0
+// CHECK: program.segment "micro"
+// CHECK: program.matmul {{.*}} to %[[S]] <2 at 0 by[3, 1]> {{.*}}accumulate
+// CHECK-NOT: _add(
+// CHECK: program.segment "update"
+// CHECK-NEXT: program.launch @{{.*}}_sub(%{{.*}}, %[[S]]) writes [0]
+module {
+  func.func @step(%x: tensor<8x4xf32> {graph.name = "x", graph.role = "input"}, %y: tensor<8x3xf32> {graph.name = "y", graph.role = "input"},
+                  %p: tensor<4x3xf32> {graph.name = "p", graph.role = "parameter"})
+      -> (tensor<4x3xf32> {graph.name = "p", graph.role = "parameter", graph.alias = 2 : i64}) {
+    %0 = graph.dot_general %x, %y batch [] x [] contract [0] x [0] : tensor<8x4xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+    %1 = graph.accumulate %0 count 2 : tensor<4x3xf32>
+    %2 = graph.fusion (%a = %p : tensor<4x3xf32>, %b = %1 : tensor<4x3xf32>) -> (tensor<4x3xf32>) {
+      %3 = graph.sub %a, %b : tensor<4x3xf32>
+      graph.yield %3 : tensor<4x3xf32>
+    }
+    return %2 : tensor<4x3xf32>
+  }
+}
+
+// -----
+
+// A product that is read beside the sum has a buffer of its own.
+// CHECK-LABEL: module
+// CHECK: program.segment "micro"
+// CHECK: program.matmul
+// CHECK-NOT: accumulate
+// CHECK: program.launch @{{.*}}_add(
+module {
+  func.func @step(%x: tensor<8x4xf32> {graph.name = "x", graph.role = "input"}, %y: tensor<8x3xf32> {graph.name = "y", graph.role = "input"},
+                  %p: tensor<4x3xf32> {graph.name = "p", graph.role = "parameter"})
+      -> (tensor<4x3xf32> {graph.name = "p", graph.role = "parameter", graph.alias = 2 : i64},
+          tensor<4x3xf32> {graph.name = "z", graph.role = "output"}) {
+    %0 = graph.dot_general %x, %y batch [] x [] contract [0] x [0] : tensor<8x4xf32>, tensor<8x3xf32> -> tensor<4x3xf32>
+    %1 = graph.accumulate %0 count 2 : tensor<4x3xf32>
+    %2 = graph.fusion (%a = %p : tensor<4x3xf32>, %b = %1 : tensor<4x3xf32>) -> (tensor<4x3xf32>) {
+      %3 = graph.sub %a, %b : tensor<4x3xf32>
+      graph.yield %3 : tensor<4x3xf32>
+    }
+    return %2, %0 : tensor<4x3xf32>, tensor<4x3xf32>
+  }
+}
+
+// -----
+
 // A sum over one micro-batch is the gradient itself.
 // CHECK-LABEL: module
 // CHECK-NOT: program.buffer gradient

@@ -169,7 +169,7 @@ TEST_CASE("a reshape whose result is wanted by heads copies a block with several
     const OpChoice choice = choiceWith(model, split, layout);
     OpChoice made;
     made.natural = made.results = {choice.operands[0]};
-    return costs.copyBehind(made, split, choice) > 0;
+    return costs.afterProducer(made, split, choice) > 0;
   };
   CHECK(copies(Sharding::replicated(4)));
   CHECK_FALSE(copies({{{}, {}, {0}, {}}, {}, {}})); // one head per rank
