@@ -1,5 +1,5 @@
-// Cost: what an op computes and moves, from its CostInterface and its types, for whoever states how
-// long it takes.
+// Cost: what an op computes and moves, from its CostInterface and its types. How long that takes:
+// compiler/cost/Roofline.h.
 #pragma once
 
 #include "dialects/graph/Graph.h"

@@ -105,7 +105,7 @@ private:
   static View insidePad(graph::PadOp op, const View &whole);
   void lowerConstant(graph::ConstantOp op);
   void lowerAccumulate(graph::AccumulateOp op);
-  // A buffer for the sum, cleared at the begin of the step.
+  // A buffer for the sum, cleared at the beginning of the step.
   View newSum(graph::AccumulateOp op);
   // The sum to which the product adds its result at once; null if there is none.
   graph::AccumulateOp sumOf(graph::DotGeneralOp op) const;

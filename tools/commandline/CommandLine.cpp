@@ -175,8 +175,8 @@ static Status refuseUnknown(const CLI::App &app) {
                                            : concat("; did you mean ", oneOf(similar), "?"));
 }
 
-// A user error if a value is empty, as that of a shell variable that is not set: nothing may stand
-// for it, neither the next word nor a default.
+// A user error if a value is empty, for example because a shell variable is not set. The next word
+// must not become the value, and neither must a default.
 static Status refuseEmpty(int argc, char **argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i], before = argv[i - 1];

@@ -20,7 +20,8 @@ std::optional<std::vector<FactorUse>> factorUses(const Op &op);
 // The sizes of the product on one rank, for the largest block; unknown if it is none.
 MatrixSizes matrixSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh);
 
-// The same of a grouped product, whose first factors are its rows, inputs, outputs and groups.
+// The sizes of a grouped product on one rank. The first factors of its rule are its rows, inputs,
+// outputs and groups.
 GroupedSizes groupedSizes(const Op &op, const FactorAxes &axes, const Mesh &mesh);
 
 } // namespace cleave::planner

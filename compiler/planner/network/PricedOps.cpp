@@ -88,7 +88,7 @@ public:
     add(group.arguments);
     add(group.yielded);
   }
-  void add(const KernelWork &work) { // its type and bytes are those of the op's values
+  void add(const KernelWork &work) { // its type and bytes follow from the op's values
     add(std::bit_cast<int64_t>(work.flops));
     add(std::bit_cast<int64_t>(work.columns));
     add(std::bit_cast<int64_t>(work.directResults));
