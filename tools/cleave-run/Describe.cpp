@@ -9,7 +9,9 @@
 #include "runtime/base/Units.h"
 #include "runtime/comm/Communicator.h"
 #include "runtime/data/DataSpec.h"
+#include "tools/cleave-run/Gather.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -168,6 +170,44 @@ Result<std::vector<std::string>> fileLines(const plan::Plan &plan, const Options
   if (!checkpoint.empty())
     lines.push_back(fileLine(options.resume.empty() ? "weights" : "checkpoint", checkpoint));
   return lines;
+}
+
+void describeRun(const plan::Plan &plan, const Options &options, const Session &session,
+                 const RunInputs &inputs, const executor::Executor &executor) {
+  const launch::RankEnvironment &environment = session.environment();
+  if (session.isFirst() && !options.quiet) {
+    std::printf("%s\n", runLine(plan, environment.size, session.threads(), executor).c_str());
+    if (std::string summary = inputs.data.summary(); !summary.empty())
+      std::printf("%s\n", summary.c_str());
+    std::fflush(stdout);
+  }
+  for (const std::string &warning : inputs.data.warnings())
+    session.warn(warning);
+  session.warn(crowdText(plan, environment.localSize));
+}
+
+Status describeRanks(const plan::Plan &plan, const Options &options, const Session &session,
+                     const RunInputs &inputs, const std::string &device,
+                     const executor::Executor &executor) {
+  const launch::RankEnvironment &environment = session.environment();
+  CLEAVE_TRY_ASSIGN(auto places, gatherStrings(session.everyone(),
+                                               placeOfRank(plan, environment, device,
+                                                           session.threads(), executor.memory())));
+  if (!session.isFirst())
+    return Status::ok();
+  std::string text = planLine(plan, options.plan) + "\n";
+  for (size_t rank = 0; rank < places.size(); ++rank)
+    text += concat("rank ", rank, ": ", places[rank], "\n");
+  for (const std::string &line : communicatorLines(plan, environment.rank))
+    text += line + "\n";
+  text += memoryLine(plan, environment.rank) + "\n";
+  const checkpoint::TensorStore *values = inputs.values();
+  CLEAVE_TRY_ASSIGN(auto files, fileLines(plan, options, values ? values->path() : ""));
+  for (const std::string &line : files)
+    text += line + "\n";
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+  return Status::ok();
 }
 
 } // namespace cleave::run

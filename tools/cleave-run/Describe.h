@@ -7,6 +7,8 @@
 #include "runtime/executor/Executor.h"
 #include "runtime/launch/Launch.h"
 #include "tools/cleave-run/Options.h"
+#include "tools/cleave-run/RunInputs.h"
+#include "tools/cleave-run/Session.h"
 
 #include <string>
 #include <vector>
@@ -44,5 +46,15 @@ std::string memoryLine(const plan::Plan &plan, int rank);
 // checkpoint or the weights. Of many data files the first and the number of the others.
 Result<std::vector<std::string>> fileLines(const plan::Plan &plan, const Options &options,
                                            const std::string &checkpoint);
+
+// Prints on rank 0 what begins, with its warnings.
+void describeRun(const plan::Plan &plan, const Options &options, const Session &session,
+                 const RunInputs &inputs, const executor::Executor &executor);
+
+// Prints on rank 0 all of the above, once all ranks have loaded. Collective. `device`: the name of
+// this rank's.
+Status describeRanks(const plan::Plan &plan, const Options &options, const Session &session,
+                     const RunInputs &inputs, const std::string &device,
+                     const executor::Executor &executor);
 
 } // namespace cleave::run

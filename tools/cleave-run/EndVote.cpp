@@ -14,6 +14,7 @@ Result<int> EndVote::after(comm::Communicator &everyone, int signal, double seco
   int64_t vote[2] = {signal, std::clamp<int64_t>(int64_t(steps), 0, 1000)};
   CLEAVE_TRY(everyone.allReduce(vote, vote, 2, DType::I64, comm::Reduce::Max));
   steps_ = vote[1];
+  isDecided_ = vote[0] != 0;
   return int(vote[0]);
 }
 
