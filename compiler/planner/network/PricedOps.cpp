@@ -237,6 +237,8 @@ int64_t PricedOps::bytesOf(const Op &op, const Need &need, const OpChoice &choic
   };
   switch (need.kind) {
   case Need::Kind::Natural:
+    if (op.addsToSum && choice.natural[need.index] == choice.results[need.index])
+      return 0; // the product is added to the sum, which has its own need
     return storedBytes(value(op.results), choice.natural[need.index], mesh);
   case Need::Kind::Home:
     return storedBytes(value(op.results), choice.results[need.index], mesh);
