@@ -160,7 +160,8 @@ std::vector<Tile> readTiles(ClusterReader &reader) {
   return tiles;
 }
 
-Link readLink(ClusterReader reader) {
+// A link of at least so many bytes per second; 0: of any.
+Link readLink(ClusterReader reader, double leastBytes = 0) {
   Link link;
   if (reader.has("ranks"))
     link.ranks = reader.integer("ranks", 0);
@@ -169,7 +170,7 @@ Link readLink(ClusterReader reader) {
     link.hopSeconds = reader.number("hop_seconds", 0, false);
   if (reader.has("doubling_seconds"))
     link.doublingSeconds = reader.number("doubling_seconds", 0, true);
-  link.bytesPerSecond = reader.number("bytes_per_second", 0, true);
+  link.bytesPerSecond = reader.number("bytes_per_second", leastBytes, leastBytes == 0);
   reader.refuseOthers();
   return link;
 }
@@ -269,9 +270,10 @@ Cluster readCluster(const json &root, Status &status) {
   cluster.memoryEfficiency = readCurve(bandwidth, "efficiency");
   bandwidth.refuseOthers();
   cluster.launchSeconds = reader.number("launch_seconds", 0, false);
-  cluster.hostLink = readLink(reader.object("host_link"));
+  constexpr double kLeastBytes = 1e6; // a plan has no slower one (artifact::verify)
+  cluster.hostLink = readLink(reader.object("host_link"), kLeastBytes);
   if (reader.has("file_link"))
-    cluster.fileLink = readLink(reader.object("file_link"));
+    cluster.fileLink = readLink(reader.object("file_link"), kLeastBytes);
   for (size_t k = 0; const json &level : reader.list("levels"))
     cluster.levels.push_back(readLevel(level, concat("/levels/", k++), status));
   if (status && cluster.levels.empty())

@@ -101,6 +101,9 @@ struct LifetimeEvent {
   }
 };
 
+// Slower links than these belong to no machine: a copy would seem to hang.
+constexpr double kLeastBytesPerSecond = 1e6, kMostLatencySeconds = 1;
+
 // Device memory comes first; no space has two arenas, and links have speeds.
 Status verifySpaces(const ProgramView &view) {
   std::set<plan::Space> seen;
@@ -112,9 +115,13 @@ Status verifySpaces(const ProgramView &view) {
     if ((arena.space() == plan::DEVICE) != (i == 0) || !seen.insert(arena.space()).second)
       return Status::defect(place, " is in space ", plan::Space_Name(arena.space()),
                             ", expected DEVICE first and no space twice");
-    for (double link : {arena.latency_seconds(), arena.bytes_per_second()})
-      if (!(link >= 0) || !std::isfinite(link))
-        return Status::defect(place, " has a link of ", link, ", expected at least 0");
+    const double latency = arena.latency_seconds(), speed = arena.bytes_per_second();
+    if (!(latency >= 0 && latency <= kMostLatencySeconds))
+      return Status::defect(place, " has a link with a latency of ", latency,
+                            " s, expected 0 to 1 s");
+    if (speed != 0 && !(speed >= kLeastBytesPerSecond && std::isfinite(speed)))
+      return Status::defect(place, " has a link of ", speed,
+                            " bytes per second, expected 0 or at least 1e6");
   }
   return Status::ok();
 }
