@@ -93,3 +93,9 @@ TEST_CASE("a rank's programs are found by their kind") {
   CHECK_FALSE(artifact::hasEvaluation(plan));
   CHECK(artifact::hasEvaluation(evaluatedPlan()));
 }
+
+TEST_CASE("programs: the link of an arena answers within a second") {
+  plan::Plan plan = validPlan();
+  plan.mutable_programs(0)->mutable_arenas(0)->set_latency_seconds(GENERATE(-1., 3600.));
+  CHECK_THAT(brokenRule(plan), Contains("expected 0 to 1 s"));
+}

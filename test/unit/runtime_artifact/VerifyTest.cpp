@@ -482,10 +482,6 @@ TEST_CASE("placement: a program has one arena of device memory, then at most one
     program.mutable_arenas(1)->set_bytes_per_second(GENERATE(-1., 1.));
     CHECK_THAT(brokenRule(plan), Contains("bytes per second, expected 0 or at least 1e6"));
   }
-  SECTION("a latency that cannot be") {
-    program.mutable_arenas(1)->set_latency_seconds(GENERATE(-1., 3600.));
-    CHECK_THAT(brokenRule(plan), Contains("expected 0 to 1 s"));
-  }
   SECTION("a place in a file that direct I/O cannot reach") {
     program.mutable_buffers(Where + 1)->set_offset(64);
     program.mutable_arenas(1)->set_bytes(320);
