@@ -2,6 +2,7 @@
 #include "compiler/cluster/Cluster.h"
 
 #include "runtime/base/Json.h"
+#include "runtime/base/LinkLimits.h"
 #include "runtime/base/Nearest.h"
 
 #include <nlohmann/json.hpp>
@@ -160,8 +161,7 @@ std::vector<Tile> readTiles(ClusterReader &reader) {
   return tiles;
 }
 
-// A link of at least so many bytes per second; 0: of any.
-Link readLink(ClusterReader reader, double leastBytes = 0) {
+Link readLink(ClusterReader reader) {
   Link link;
   if (reader.has("ranks"))
     link.ranks = reader.integer("ranks", 0);
@@ -170,8 +170,20 @@ Link readLink(ClusterReader reader, double leastBytes = 0) {
     link.hopSeconds = reader.number("hop_seconds", 0, false);
   if (reader.has("doubling_seconds"))
     link.doublingSeconds = reader.number("doubling_seconds", 0, true);
-  link.bytesPerSecond = reader.number("bytes_per_second", leastBytes, leastBytes == 0);
+  link.bytesPerSecond = reader.number("bytes_per_second", 0, true);
   reader.refuseOthers();
+  return link;
+}
+
+// A link between device memory and another space.
+Link readSpaceLink(ClusterReader reader) {
+  const Link link = readLink(reader);
+  if (link.bytesPerSecond < kLeastLinkBytesPerSecond)
+    reader.fail(reader.pathOf("bytes_per_second"), "found ", link.bytesPerSecond,
+                ", expected at least ", kLeastLinkBytesPerSecond);
+  if (link.latencySeconds > kMostLinkLatencySeconds)
+    reader.fail(reader.pathOf("latency_seconds"), "found ", link.latencySeconds,
+                ", expected at most ", kMostLinkLatencySeconds);
   return link;
 }
 
@@ -270,10 +282,9 @@ Cluster readCluster(const json &root, Status &status) {
   cluster.memoryEfficiency = readCurve(bandwidth, "efficiency");
   bandwidth.refuseOthers();
   cluster.launchSeconds = reader.number("launch_seconds", 0, false);
-  constexpr double kLeastBytes = 1e6; // a plan has no slower one (artifact::verify)
-  cluster.hostLink = readLink(reader.object("host_link"), kLeastBytes);
+  cluster.hostLink = readSpaceLink(reader.object("host_link"));
   if (reader.has("file_link"))
-    cluster.fileLink = readLink(reader.object("file_link"), kLeastBytes);
+    cluster.fileLink = readSpaceLink(reader.object("file_link"));
   for (size_t k = 0; const json &level : reader.list("levels"))
     cluster.levels.push_back(readLevel(level, concat("/levels/", k++), status));
   if (status && cluster.levels.empty())

@@ -48,7 +48,7 @@ static double loweredColumns(Operation *op) {
   return 0;
 }
 
-// What is read and written; of a table at most as much as is written.
+// Bytes read and written. A lookup reads at most as many bytes of its table as it writes.
 static int64_t touchedBytes(Operation *op) {
   auto bytesOf = [](Value value) { return byteCount(value.getType()).constant().value_or(0); };
   int64_t written = 0;

@@ -15,9 +15,9 @@ bool isCostly(mlir::Operation *op);
 // gather.
 bool isReadSparsely(mlir::Operation *op, unsigned operand);
 
-// The work of the kernel, or of the library's, that computes an op with static shapes, in one
-// launch. Of an op without CostInterface the bytes only. The `sizes` of a matrix product are not
-// known: they follow from its factor rule.
+// The work of an op with static shapes in one launch of a kernel or a library. An op without
+// CostInterface has bytes only. The `sizes` of a matrix product are not set: they follow from its
+// factor rule.
 KernelWork workOf(mlir::Operation *op);
 
 } // namespace cleave::graph

@@ -127,7 +127,7 @@ static bool leavesMuch(const planner::PlanReport &plan) {
 // need as much memory or more, because at least as many micro-batches are in flight.
 static std::optional<planner::Proven>
 provenBy(const PlannedModule &like, const planner::StepModel &step, const planner::Budget &budget) {
-  if (budget.ofSpace() <= like.plan.budget.ofSpace() &&
+  if (budget.isAtMost(like.plan.budget) &&
       std::ranges::equal(step.inFlight, like.model.inFlight, std::greater_equal<>()))
     return planner::Proven{like.plan.boundSeconds, {}};
   return std::nullopt;

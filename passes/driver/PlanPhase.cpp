@@ -96,7 +96,7 @@ Status runPlanPhase(Compilation &c) {
   if (planned.status().kind() == StatusKind::Infeasible && c.options.solution.empty())
     return Status::infeasible(planned.status().message(), waysOut(variants, c.options));
   CLEAVE_TRY(planned.status());
-  if (c.options.solution.empty()) // of which nothing says that it is the best
+  if (c.options.solution.empty()) // a given solution need not be the best plan
     CLEAVE_TRY(variants.remember(c.options, planned->plan));
   if (!c.options.pareto.empty())
     CLEAVE_TRY(writePareto(c, variants));

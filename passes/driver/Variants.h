@@ -2,8 +2,8 @@
 // there were twice the ranks?".
 //
 // Variants that differ in ranks, memory, mesh or pins share the module of the phase `primitive`.
-// Another number of micro-batches has other shapes: the model is imported again, once. Of variants
-// that differ in device memory alone, the plans and refusals that were found answer further ones
+// Another number of micro-batches has other shapes: the model is imported again, once. Where
+// variants differ in device memory alone, earlier plans and refusals answer later ones
 // (compiler/planner/search/PlanMemory.h).
 #pragma once
 
@@ -35,11 +35,12 @@ public:
   Result<int64_t> nodeRanks();
   // Whether the sizes that --pin gives to mesh axes divide the ranks.
   Result<bool> pinsFitRanks(const CompileOptions &options);
-  // The plan that cleave-compile would make, or what is known of it. Errors as of the phases.
+  // The plan that cleave-compile would make; known plans and refusals answer without a search.
+  // Errors as of the phases.
   Result<planner::PlanReport> plan(const CompileOptions &options);
-  // That plan with its step. Always searches.
+  // Searches that plan and returns it with its step.
   Result<PlannedModule> search(const CompileOptions &options);
-  // Takes note of a plan that was found elsewhere.
+  // Remembers a plan that another search has found.
   Status remember(const CompileOptions &options, const planner::PlanReport &plan);
   // Plans that are found within seconds; the cheapest answer to whether anything fits.
   Result<planner::QuickPlan> quick(const CompileOptions &options);
@@ -48,7 +49,7 @@ public:
   void tell(const std::string &result) const { c_.tell(result); }
 
 private:
-  // All of the options on which plans depend and in which variants differ, but for device memory.
+  // The options in which variants differ, without device memory.
   struct Question {
     std::map<std::string, int64_t> symbols;
     int64_t accumulate = 1, ranks = 1, hostMemory = 0, fileMemory = 0;
@@ -58,7 +59,7 @@ private:
 
   Result<mlir::ModuleOp> moduleOf(const CompileOptions &options);
 
-  // What is known of these options with any device memory.
+  // The plans and refusals under these options, for all budgets of device memory.
   planner::PlanMemory &memoryOf(const CompileOptions &options);
 
   Compilation &c_;

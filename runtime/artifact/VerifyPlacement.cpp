@@ -6,6 +6,7 @@
 #include "runtime/artifact/Modules.h"
 #include "runtime/artifact/VerifyRules.h"
 #include "runtime/base/Alignment.h"
+#include "runtime/base/LinkLimits.h"
 
 #include <algorithm>
 #include <cmath>
@@ -101,9 +102,6 @@ struct LifetimeEvent {
   }
 };
 
-// Slower links than these belong to no machine: a copy would seem to hang.
-constexpr double kLeastBytesPerSecond = 1e6, kMostLatencySeconds = 1;
-
 // Device memory comes first; no space has two arenas, and links have speeds.
 Status verifySpaces(const ProgramView &view) {
   std::set<plan::Space> seen;
@@ -116,10 +114,10 @@ Status verifySpaces(const ProgramView &view) {
       return Status::defect(place, " is in space ", plan::Space_Name(arena.space()),
                             ", expected DEVICE first and no space twice");
     const double latency = arena.latency_seconds(), speed = arena.bytes_per_second();
-    if (!(latency >= 0 && latency <= kMostLatencySeconds))
+    if (!(latency >= 0 && latency <= kMostLinkLatencySeconds))
       return Status::defect(place, " has a link with a latency of ", latency,
                             " s, expected 0 to 1 s");
-    if (speed != 0 && !(speed >= kLeastBytesPerSecond && std::isfinite(speed)))
+    if (speed != 0 && !(speed >= kLeastLinkBytesPerSecond && std::isfinite(speed)))
       return Status::defect(place, " has a link of ", speed,
                             " bytes per second, expected 0 or at least 1e6");
   }

@@ -28,7 +28,7 @@ struct RunInputs {
 
   // Opens all of them, and prints notes and warnings. User errors name the option.
   Status open(const plan::Plan &plan, const Options &options, const Session &session);
-  // What the rank is about to run; `opened`: the result of open().
+  // The facts of the run that all ranks must share, or the failure of open(), `opened`.
   Intent intentAfter(const Status &opened, const plan::Plan &plan, const Options &options) const;
   // The values that the run begins with; null without --resume and --weights.
   const checkpoint::TensorStore *values() const;

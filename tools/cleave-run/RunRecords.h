@@ -1,5 +1,5 @@
-// RunRecords: what a run leaves on paper: the log, TensorBoard's file, the line of progress, the
-// summary, and the page. All but the summary are written by rank 0 alone.
+// RunRecords: the log of a run, its TensorBoard file, line of progress, summary and page. Rank 0
+// writes them; all ranks count steps for the summary.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"

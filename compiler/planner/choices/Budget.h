@@ -26,6 +26,10 @@ public:
   }
   // Whether this number of bytes fits.
   bool holds(int64_t bytes) const { return !isLimited() || bytes <= *bytes_; }
+  // Whether every number of bytes that fits here also fits there.
+  bool isAtMost(const Budget &other) const {
+    return !other.isLimited() || (isLimited() && *bytes_ <= *other.bytes_);
+  }
   // The rest of it after this number of bytes is used.
   Budget without(int64_t bytes) const { return isLimited() ? Budget(*bytes_ - bytes) : *this; }
   // The bytes as the budget of a solver::MemorySpace, which always has a limit: without one, more

@@ -457,7 +457,7 @@ private:
   OpContext context_;
   PricedOps priced_;
   EdgeCosts edgeCosts_;
-  // Of copies behind producers, by the producer, its result, and the op.
+  // Tables of addProducerEdge(), by the producer, its result, and the op.
   std::map<std::tuple<const PricedOp *, int, const PricedOp *>, solver::CostTable> producerTables_;
 };
 

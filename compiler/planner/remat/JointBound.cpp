@@ -104,7 +104,7 @@ private:
   // Whether every plan takes more than the budget at some instant, whatever it recomputes. At a
   // price at which a thousandth of the budget is worth more than any plan, plans that fit cost less
   // than the worst seconds and the price of the budget: a larger bound proves that there are none.
-  // Of several instants each one is the fullest of the smallest solution for the one before.
+  // Tries several instants: the next one is the fullest instant of the last solution.
   Result<bool> neverFits() {
     const double worst = network_.worstSeconds(), budget = static_cast<double>(budget_);
     const double price = 1e3 * worst / budget;

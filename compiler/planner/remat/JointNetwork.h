@@ -1,6 +1,6 @@
 // JointNetwork: the network of the step that keeps everything, with the recompute decisions of its
-// ops as further costs of its nodes, for a price of memory at one instant. What it counts:
-// JointBound.h.
+// ops as further costs of its nodes, for a price of memory at one instant. JointBound.h defines
+// these costs.
 #pragma once
 
 #include "compiler/planner/network/PlanProblem.h"
@@ -27,8 +27,8 @@ public:
 
   // The instant at which these choices take the most bytes if all that is read is kept.
   int64_t fullest(const std::vector<int> &choices) const;
-  // The same with the recompute decisions that are best at a price per byte at one instant, those
-  // for which priced() was called last.
+  // The fullest instant under the recompute decisions that are best at a price per byte at one
+  // instant. Call priced() with this price and instant before.
   int64_t fullest(const std::vector<int> &choices, double price, int64_t instant);
 
   // The most seconds that the network of any price counts beside the price of memory.

@@ -41,7 +41,7 @@ RematPolicy keepAll(const StepModel &model);
 // The value that a view shows, or the value itself.
 int sourceOf(const StepModel &model, int value);
 
-// What the backward part reads of the forward part. Views count as their source.
+// The results of the forward part that the backward part reads. Views count as their source.
 struct ForwardReads {
   static constexpr int kNever = std::numeric_limits<int>::max();
   // Per op the first op outside of the forward part that reads one of its results; kNever: none.

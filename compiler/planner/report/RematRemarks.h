@@ -10,7 +10,7 @@ namespace cleave::planner {
 // The recomputed ops of a step, with their worth under these decisions.
 std::vector<RecomputedOp> recomputedOps(Costs &costs, const Decisions &decisions);
 
-// What the backward part reads of the forward part, with its worth under these decisions.
+// The kept results that the backward part reads, with their worth under these decisions.
 std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions);
 
 // One remark per value that is kept (kind `kept`) and per recomputed op (kind `recompute`).

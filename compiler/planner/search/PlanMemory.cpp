@@ -2,14 +2,9 @@
 
 namespace cleave::planner {
 
-// Whether all that `less` holds is held by `more`.
-static bool isAtMost(const Budget &less, const Budget &more) {
-  return !more.isLimited() || (less.isLimited() && less.bytes() <= more.bytes());
-}
-
 std::optional<Result<PlanReport>> PlanMemory::within(const Budget &budget) const {
   for (const Entry &entry : entries_)
-    if (isAtMost(budget, entry.budget) && (!entry.found || budget.holds(entry.found->arenaBytes)))
+    if (budget.isAtMost(entry.budget) && (!entry.found || budget.holds(entry.found->arenaBytes)))
       return entry.found;
   return std::nullopt;
 }

@@ -8,7 +8,6 @@
 #include "compiler/planner/report/PlanReport.h"
 #include "runtime/base/Status.h"
 
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -16,10 +15,10 @@ namespace cleave::planner {
 
 class PlanMemory {
 public:
-  // What is known of the plan within the budget: the plan, why there is none, or nothing.
+  // The plan within the budget, or the refusal of every plan; nothing if neither is known.
   std::optional<Result<PlanReport>> within(const Budget &budget) const;
-  // Adds what a search within the budget has found. Failures other than that nothing fits are not
-  // remembered.
+  // Remembers the result of a search within the budget. Other failures than refusals for want of
+  // memory are ignored.
   void add(const Budget &budget, const Result<PlanReport> &found);
 
 private:

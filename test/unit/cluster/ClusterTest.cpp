@@ -87,6 +87,14 @@ TEST_CASE("a bad cluster file is refused with the path of the bad field") {
   CHECK(fromJson("{").status().message().find("not JSON: ") == 0);
 }
 
+TEST_CASE("links to other spaces that would seem to hang are refused") {
+  json root = goodJson();
+  root["host_link"]["bytes_per_second"] = 1;
+  CHECK(messageOf(root) == "/host_link/bytes_per_second: found 1, expected at least 1e+06");
+  root["host_link"] = {{"bytes_per_second", 1e9}, {"latency_seconds", 60}};
+  CHECK(messageOf(root) == "/host_link/latency_seconds: found 60, expected at most 1");
+}
+
 TEST_CASE("tiles and hops that cannot be are refused") {
   json root = goodJson();
   root["compute"]["f32"]["tiles"] = {{128, 0.5}};

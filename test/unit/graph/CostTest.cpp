@@ -1,4 +1,4 @@
-// What ops compute and move.
+// The work that ops state.
 #include "dialects/graph/Cost.h"
 
 #include "dialects/graph/Direct.h"

@@ -18,6 +18,15 @@ TEST_CASE("a budget holds as many bytes as it has, and any number without a limi
   CHECK_FALSE(Budget::unlimited() == budget);
 }
 
+TEST_CASE("a budget is at most another one that is larger or has no limit") {
+  CHECK(Budget(100).isAtMost(100));
+  CHECK(Budget(100).isAtMost(101));
+  CHECK_FALSE(Budget(100).isAtMost(99));
+  CHECK(Budget(100).isAtMost(Budget::unlimited()));
+  CHECK_FALSE(Budget::unlimited().isAtMost(100));
+  CHECK(Budget::unlimited().isAtMost(Budget::unlimited()));
+}
+
 TEST_CASE("what is taken is missing from a budget, but not from one without a limit") {
   CHECK(Budget(100).without(30) == Budget(70));
   CHECK_FALSE(Budget(100).without(100).holds(1)); // nothing left is not no limit

@@ -1,4 +1,4 @@
-// What plans within some budgets say about others.
+// Plans and refusals answer other budgets.
 #include "compiler/planner/search/PlanMemory.h"
 
 #include <catch2/catch.hpp>
