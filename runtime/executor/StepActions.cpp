@@ -4,7 +4,6 @@
 #include "runtime/artifact/Access.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace cleave::executor {
@@ -51,85 +50,24 @@ std::string titleOf(const plan::Instruction &instruction) {
 
 } // namespace
 
-// Records one of the events of each run of an instruction.
-class StepActions::TimedRecord : public device::Action {
-public:
-  TimedRecord(const StepState &state, std::vector<std::unique_ptr<device::Action>> records)
-      : state_(state), records_(std::move(records)) {}
-  Status run() override { return records_[state_.scheduled]->run(); }
-
-private:
-  const StepState &state_;
-  std::vector<std::unique_ptr<device::Action>> records_; // by schedule step
-};
-
-// Records the end of an instruction.
-class StepActions::NotedRecord : public device::Action {
-public:
-  NotedRecord(std::unique_ptr<device::Action> record, End &end)
-      : record_(std::move(record)), end_(end) {}
-  Status run() override {
-    end_.isRecorded = true;
-    return record_->run();
-  }
-
-private:
-  std::unique_ptr<device::Action> record_;
-  End &end_;
-};
-
-// Waits for the latest run of an instruction in this step; nothing if there is none.
-class StepActions::WaitIfRecorded : public device::Action {
-public:
-  WaitIfRecorded(std::unique_ptr<device::Action> wait, const End &end)
-      : wait_(std::move(wait)), end_(end) {}
-  Status run() override { return end_.isRecorded ? wait_->run() : Status::ok(); }
-
-private:
-  std::unique_ptr<device::Action> wait_;
-  const End &end_;
-};
-
-const plan::Segment &StepActions::segmentAt(uint32_t segment) const {
-  return context_.program.segments(int(segment));
-}
-
-const plan::Instruction &StepActions::instructionAt(uint32_t number) const {
-  const auto after = std::ranges::upper_bound(first_, number);
-  const auto segment = uint32_t(after - first_.begin()) - 1;
-  return segmentAt(segment).instructions(int(number - first_[segment]));
-}
-
-std::vector<uint32_t> StepActions::otherQueues() const {
-  std::set<uint32_t> queues;
-  for (uint32_t segment = 0; segment < first_.size(); ++segment)
-    if (isScheduled(segment))
-      for (const plan::Instruction &instruction : segmentAt(segment).instructions())
-        if (!earlyLoads_.contain(instruction))
-          queues.insert(instruction.queue());
-  queues.erase(kComputeQueue);
-  return {queues.begin(), queues.end()};
+const plan::Instruction &StepActions::instructionAt(uint32_t segment, uint32_t index) const {
+  return context_.program.segments(int(segment)).instructions(int(index));
 }
 
 // -- preparing ------------------------------------------------------------------------------------
 
 Status StepActions::prepare() {
   CLEAVE_TRY(earlyLoads_.prepare());
-  uint32_t count = 0;
-  for (const plan::Segment &segment : context_.program.segments()) {
-    first_.push_back(count);
-    count += uint32_t(segment.instructions_size());
+  CLEAVE_TRY(order_.prepare());
+  if (profile_ && (!context_.device.isHost() || order_.usesOtherQueues())) {
+    times_ = std::make_unique<EventTimes>(context_, *profile_);
+    CLEAVE_TRY(times_->prepare());
   }
-  usesOtherQueues_ = !otherQueues().empty();
-  CLEAVE_TRY(createTimes());
-  CLEAVE_TRY(createEnds());
-  CLEAVE_TRY(prepareFork());
-  for (uint32_t segment = 0; segment < first_.size(); ++segment) {
-    segments_.emplace_back();
+  segments_.resize(size_t(context_.program.segments_size()));
+  for (uint32_t segment = 0; segment < segments_.size(); ++segment)
     if (isScheduled(segment))
       CLEAVE_TRY(prepareSegment(segment));
-  }
-  return prepareJoin();
+  return Status::ok();
 }
 
 bool StepActions::isScheduled(uint32_t segment) const {
@@ -138,59 +76,35 @@ bool StepActions::isScheduled(uint32_t segment) const {
   });
 }
 
-Status StepActions::createTimes() {
-  if (!timesEvents())
-    return Status::ok();
-  device::Device &device = context_.device;
-  auto create = [&](std::vector<device::Event> &events) -> Status {
-    CLEAVE_TRY_ASSIGN(device::Event event, device.createEvent(/*isTimed=*/true));
-    events.push_back(event);
-    return Status::ok();
-  };
-  for (const plan::ScheduleStep &step : context_.program.schedule()) {
-    Times &times = times_.emplace_back();
-    for (int i = 0; i < segmentAt(step.segment()).instructions_size(); ++i) {
-      CLEAVE_TRY(create(times.begin));
-      CLEAVE_TRY(create(times.end));
-    }
-  }
-  CLEAVE_TRY_ASSIGN(stepBegin_, device.createEvent(/*isTimed=*/true));
-  device.prepareFor(kComputeQueue);
-  CLEAVE_TRY_ASSIGN(markBegin_, device.record(stepBegin_));
-  return Status::ok();
-}
-
-// For the instructions that others wait for.
-Status StepActions::createEnds() {
-  for (uint32_t segment = 0; segment < first_.size(); ++segment)
-    if (isScheduled(segment))
-      for (const plan::Instruction &instruction : segmentAt(segment).instructions())
-        for (uint32_t waited : instruction.waits())
-          if (!earlyLoads_.contain(instructionAt(waited)))
-            ends_[waited];
-  for (auto &[number, end] : ends_) {
-    CLEAVE_TRY_ASSIGN(end.event, context_.device.createEvent(/*isTimed=*/false));
-  }
-  return Status::ok();
-}
-
 Status StepActions::prepareSegment(uint32_t segment) {
-  const plan::Segment &list = segmentAt(segment);
-  for (uint32_t index = 0; index < uint32_t(list.instructions_size()); ++index) {
-    if (earlyLoads_.contain(list.instructions(int(index))))
-      continue;
-    CLEAVE_TRY(prepareInstruction(segment, index));
-    CLEAVE_TRY(addReadMark(segment, index));
-    CLEAVE_TRY(addRecord(segment, index));
-  }
+  const auto &instructions = context_.program.segments(int(segment)).instructions();
+  for (uint32_t index = 0; index < uint32_t(instructions.size()); ++index)
+    if (!earlyLoads_.contain(instructions[int(index)]))
+      CLEAVE_TRY(prepareInstruction(segment, index));
   return Status::ok();
 }
 
 Status StepActions::prepareInstruction(uint32_t segment, uint32_t index) {
-  const plan::Instruction &instruction = segmentAt(segment).instructions(int(index));
-  for (uint32_t waited : instruction.waits())
-    CLEAVE_TRY(addWait(segment, index, waited));
-  CLEAVE_TRY(addTimedRecord(segment, index, &Times::begin));
+  auto add = [&](device::PreparedAction action) -> Status {
+    CLEAVE_TRY(action.status());
+    if (*action)
+      segments_[segment].push_back({std::move(*action), index});
+    return Status::ok();
+  };
+  CLEAVE_TRY_ASSIGN(auto waits, order_.waitsOf(instructionAt(segment, index)));
+  for (std::unique_ptr<device::Action> &wait : waits)
+    segments_[segment].push_back({std::move(wait), index, /*isWait=*/true});
+  if (times_)
+    CLEAVE_TRY(add(times_->beginOf(segment, index)));
+  CLEAVE_TRY(add(actionOf(segment, index)));
+  if (times_)
+    CLEAVE_TRY(add(times_->endOf(segment, index)));
+  CLEAVE_TRY(add(earlyLoads_.markAfter(segment, index)));
+  return add(order_.recordOf(segment, index));
+}
+
+device::PreparedAction StepActions::actionOf(uint32_t segment, uint32_t index) {
+  const plan::Instruction &instruction = instructionAt(segment, index);
   context_.device.prepareFor(instruction.queue());
   device::PreparedAction action = executor::prepare(context_, segment, instruction);
   if (!action)
@@ -199,79 +113,7 @@ Status StepActions::prepareInstruction(uint32_t segment, uint32_t index) {
     *action = std::make_unique<CheckedAction>(std::move(*action), *check_, context_.state, index);
   if (context_.waits)
     *action = std::make_unique<WaitingAction>(std::move(*action), context_.device);
-  segments_[segment].push_back({std::move(*action), index});
-  return addTimedRecord(segment, index, &Times::end);
-}
-
-// Adds a record in one queue and a wait for it in another.
-static Status order(device::Device &device, uint32_t before, uint32_t after,
-                    std::vector<std::unique_ptr<device::Action>> &actions) {
-  CLEAVE_TRY_ASSIGN(device::Event event, device.createEvent(/*isTimed=*/false));
-  device.prepareFor(before);
-  CLEAVE_TRY_ASSIGN(auto record, device.record(event));
-  device.prepareFor(after);
-  CLEAVE_TRY_ASSIGN(auto wait, device.wait(event));
-  actions.push_back(std::move(record));
-  actions.push_back(std::move(wait));
-  return Status::ok();
-}
-
-Status StepActions::prepareFork() {
-  for (uint32_t queue : otherQueues())
-    CLEAVE_TRY(order(context_.device, kComputeQueue, queue, fork_));
-  return Status::ok();
-}
-
-Status StepActions::prepareJoin() {
-  for (uint32_t queue : otherQueues())
-    CLEAVE_TRY(order(context_.device, queue, kComputeQueue, join_));
-  return Status::ok();
-}
-
-Status StepActions::addRecord(uint32_t segment, uint32_t index) {
-  auto end = ends_.find(first_[segment] + index);
-  if (end == ends_.end())
-    return Status::ok();
-  context_.device.prepareFor(segmentAt(segment).instructions(int(index)).queue());
-  CLEAVE_TRY_ASSIGN(auto record, context_.device.record(end->second.event));
-  segments_[segment].push_back(
-      {std::make_unique<NotedRecord>(std::move(record), end->second), index});
-  return Status::ok();
-}
-
-Status StepActions::addWait(uint32_t segment, uint32_t index, uint32_t waited) {
-  auto end = ends_.find(waited);
-  if (end == ends_.end()) // an early load: the whole step waits for it
-    return Status::ok();
-  context_.device.prepareFor(segmentAt(segment).instructions(int(index)).queue());
-  CLEAVE_TRY_ASSIGN(auto wait, context_.device.wait(end->second.event));
-  segments_[segment].push_back(
-      {std::make_unique<WaitIfRecorded>(std::move(wait), end->second), index, /*isWait=*/true});
-  return Status::ok();
-}
-
-Status StepActions::addReadMark(uint32_t segment, uint32_t index) {
-  CLEAVE_TRY_ASSIGN(auto action, earlyLoads_.markAfter(segment, index));
-  if (action)
-    segments_[segment].push_back({std::move(action), index});
-  return Status::ok();
-}
-
-Status StepActions::addTimedRecord(uint32_t segment, uint32_t index,
-                                   std::vector<device::Event> Times::*which) {
-  if (!timesEvents())
-    return Status::ok();
-  context_.device.prepareFor(segmentAt(segment).instructions(int(index)).queue());
-  std::vector<std::unique_ptr<device::Action>> records;
-  for (size_t scheduled = 0; scheduled < times_.size(); ++scheduled) {
-    records.push_back(nullptr);
-    if (context_.program.schedule(int(scheduled)).segment() == segment) {
-      CLEAVE_TRY_ASSIGN(records.back(), context_.device.record((times_[scheduled].*which)[index]));
-    }
-  }
-  segments_[segment].push_back(
-      {std::make_unique<TimedRecord>(context_.state, std::move(records)), index});
-  return Status::ok();
+  return action;
 }
 
 // -- running --------------------------------------------------------------------------------------
@@ -308,23 +150,16 @@ Status StepActions::runOnce() {
 }
 
 Status StepActions::runSchedule() {
-  if (markBegin_) {
-    hostBegin_ = ExecutionProfile::now();
-    CLEAVE_TRY(markBegin_->run());
-  }
-  for (auto &[number, end] : ends_)
-    end.isRecorded = false;
-  for (const std::unique_ptr<device::Action> &action : fork_)
-    CLEAVE_TRY(action->run());
+  if (times_)
+    CLEAVE_TRY(times_->beginStep());
+  CLEAVE_TRY(order_.begin());
   for (int i = 0; i < context_.program.schedule_size(); ++i) {
     const plan::ScheduleStep &scheduled = context_.program.schedule(i);
     context_.state.scheduled = size_t(i), context_.state.slot = scheduled.slot();
-    CLEAVE_TRY(profile_ && !timesEvents() ? runProfiled(scheduled.segment())
-                                          : runSegment(scheduled.segment()));
+    CLEAVE_TRY(profile_ && !times_ ? runProfiled(scheduled.segment())
+                                   : runSegment(scheduled.segment()));
   }
-  for (const std::unique_ptr<device::Action> &action : join_)
-    CLEAVE_TRY(action->run());
-  return Status::ok();
+  return order_.end();
 }
 
 Status StepActions::runSegment(uint32_t segment) {
@@ -348,25 +183,14 @@ Status StepActions::runProfiled(uint32_t segment) {
   return Status::ok();
 }
 
-Status StepActions::noteTimes() {
-  for (size_t scheduled = 0; scheduled < times_.size(); ++scheduled) {
-    const plan::ScheduleStep &step = context_.program.schedule(int(scheduled));
-    const Times &times = times_[scheduled];
-    for (uint32_t i = 0; i < times.begin.size(); ++i) {
-      CLEAVE_TRY_ASSIGN(double begin, context_.device.secondsBetween(stepBegin_, times.begin[i]));
-      CLEAVE_TRY_ASSIGN(double end, context_.device.secondsBetween(stepBegin_, times.end[i]));
-      profile_->record(step.segment(), i, step.slot(), hostBegin_ + begin, hostBegin_ + end);
-    }
-  }
-  return Status::ok();
-}
+Status StepActions::noteTimes() { return times_ ? times_->note() : Status::ok(); }
 
 void StepActions::notePosition(uint32_t instruction) {
   position_.store(positionOf(context_.state.scheduled, instruction), std::memory_order_relaxed);
 }
 
 Status StepActions::failed(const Status &status, uint32_t segment, uint32_t index) const {
-  return status.withContext(titleOf(segmentAt(segment).instructions(int(index))));
+  return status.withContext(titleOf(instructionAt(segment, index)));
 }
 
 } // namespace cleave::executor

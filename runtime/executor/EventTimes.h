@@ -1,0 +1,51 @@
+// EventTimes: the times of a step's instructions where the host does not see when they run: on
+// GPUs, and in several queues. Events around each run of an instruction take them. Private to this
+// folder.
+#pragma once
+
+#include "runtime/executor/ExecutionProfile.h"
+#include "runtime/executor/Instructions.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cleave::executor {
+
+class EventTimes {
+public:
+  // Both references outlive the times.
+  EventTimes(const ExecutionContext &context, ExecutionProfile &profile)
+      : context_(context), profile_(profile) {}
+
+  // Creates the events.
+  Status prepare();
+
+  // The actions to be run before and after each run of an instruction.
+  device::PreparedAction beginOf(uint32_t segment, uint32_t index) const;
+  device::PreparedAction endOf(uint32_t segment, uint32_t index) const;
+
+  // To be called at the begin of each step.
+  Status beginStep();
+  // Adds the times of a step to the profile. To be called when the device has completed it.
+  Status note();
+
+private:
+  // The events of the instructions of one run of a segment.
+  struct Run {
+    std::vector<device::Event> begin, end;
+  };
+  class RecordOfRun;
+
+  device::PreparedAction recordOf(uint32_t segment, uint32_t index,
+                                  std::vector<device::Event> Run::*which) const;
+
+  ExecutionContext context_;
+  ExecutionProfile &profile_;
+  std::vector<Run> runs_; // by schedule step
+  device::Event stepBegin_ = 0;
+  std::unique_ptr<device::Action> recordBegin_; // of the step
+  double hostBegin_ = 0;                        // when it was run: seconds of now()
+};
+
+} // namespace cleave::executor
