@@ -1,25 +1,101 @@
 // Goes through the runs of a step in the order of the list. For each instruction and each other
 // queue, it looks for the last instruction that has to be complete before it: the last one in
 // conflict with it, unless its predecessor or another wait implies it. An instruction keeps the
-// waits that any of its runs needs.
+// waits that any of its runs needs. Trees over the bytes find the last conflict.
 #include "passes/schedule/Waits.h"
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 namespace cleave::schedule {
 
 namespace {
 
-bool conflicts(const QueuedInstruction &a, const QueuedInstruction &b) {
-  for (const ByteAccess &x : a.accesses)
-    for (const ByteAccess &y : b.accesses)
-      if ((x.isWritten || y.isWritten) && x.begin < y.end && y.begin < x.end)
-        return true;
-  return false;
+// Intervals in a row, and which execution accessed each of them last: a segment tree.
+class LastAccess {
+public:
+  explicit LastAccess(size_t intervals)
+      : leaves_(std::bit_ceil(std::max<size_t>(intervals, 1))), ofAll_(2 * leaves_, -1),
+        ofAny_(2 * leaves_, -1) {}
+
+  // `execution` is later than those before, and accesses the intervals [begin, end).
+  void add(size_t begin, size_t end, int64_t execution) {
+    size_t left = begin + leaves_, right = end + leaves_;
+    for (; left < right; left /= 2, right /= 2) {
+      if (left % 2)
+        ofAll_[left] = ofAny_[left] = execution, ++left;
+      if (right % 2)
+        --right, ofAll_[right] = ofAny_[right] = execution;
+    }
+    forAbove(begin, end, [&](size_t node) { ofAny_[node] = execution; });
+  }
+
+  // The last execution that accessed any of the intervals [begin, end); -1: none.
+  int64_t find(size_t begin, size_t end) const {
+    int64_t last = -1;
+    size_t left = begin + leaves_, right = end + leaves_;
+    for (; left < right; left /= 2, right /= 2) {
+      if (left % 2)
+        last = std::max(last, ofAny_[left++]);
+      if (right % 2)
+        last = std::max(last, ofAny_[--right]);
+    }
+    forAbove(begin, end, [&](size_t node) { last = std::max(last, ofAll_[node]); });
+    return last;
+  }
+
+private:
+  // The nodes above the first and the last interval: among them is each node with intervals of
+  // the range and others.
+  void forAbove(size_t begin, size_t end, auto visit) const {
+    for (size_t leaf : {begin + leaves_, end - 1 + leaves_})
+      for (size_t node = leaf / 2; node > 0; node /= 2)
+        visit(node);
+  }
+
+  size_t leaves_;
+  // By node: the last execution that accessed all of its intervals at once, and the last one that
+  // accessed any of them.
+  std::vector<int64_t> ofAll_, ofAny_;
+};
+
+// An access, by the intervals [begin, end) between the ends of all accesses.
+struct IntervalAccess {
+  size_t begin, end;
+  bool isWritten;
+};
+
+// The accesses of all instructions to any bytes, and the number of intervals.
+std::pair<std::vector<std::vector<IntervalAccess>>, size_t>
+intervalAccesses(const QueuedProgram &program) {
+  std::vector<int64_t> ends;
+  for (const auto &segment : program.segments)
+    for (const QueuedInstruction &instruction : segment)
+      for (const ByteAccess &access : instruction.accesses) {
+        ends.push_back(access.begin);
+        ends.push_back(access.end);
+      }
+  std::ranges::sort(ends);
+  ends.erase(std::ranges::unique(ends).begin(), ends.end());
+  auto intervalAt = [&](int64_t byte) {
+    return static_cast<size_t>(std::ranges::lower_bound(ends, byte) - ends.begin());
+  };
+  std::vector<std::vector<IntervalAccess>> accesses;
+  for (const auto &segment : program.segments)
+    for (const QueuedInstruction &instruction : segment) {
+      accesses.emplace_back();
+      for (const ByteAccess &access : instruction.accesses)
+        if (access.begin < access.end)
+          accesses.back().push_back(
+              {intervalAt(access.begin), intervalAt(access.end), access.isWritten});
+    }
+  return {std::move(accesses), ends.size()};
 }
 
 class Order {
@@ -35,6 +111,11 @@ public:
     for (int64_t i = 0; i < count; ++i)
       result_.until[i] = i;
     latest_.resize(count, -1);
+    size_t intervals;
+    std::tie(accesses_, intervals) = intervalAccesses(program);
+    reads_.assign(kQueues, LastAccess(intervals));
+    writes_.assign(kQueues, LastAccess(intervals));
+    newest_.fill(-1);
   }
 
   QueueOrder run() {
@@ -69,15 +150,15 @@ private:
     const uint32_t queue = instruction.queue;
     Complete known;
     known.fill(-1);
-    if (!members_[queue].empty())
-      known = executions_[members_[queue].back()].complete;
+    if (newest_[queue] >= 0)
+      known = executions_[newest_[queue]].complete;
     for (int64_t wait : result_.waits[number]) // of runs before
       complete(latest_[wait], known);
     // The conflicts of all queues, the latest first, so that it can imply the others.
     std::vector<int64_t> needed;
     for (uint32_t other = 0; other < kQueues; ++other)
-      if (other != queue)
-        if (int64_t found = lastConflict(instruction, other, known[other]); found >= 0)
+      if (other != queue && newest_[other] > known[other])
+        if (int64_t found = lastConflict(number, other); found > known[other])
           needed.push_back(found);
     std::sort(needed.rbegin(), needed.rend());
     for (int64_t execution : needed)
@@ -85,19 +166,21 @@ private:
         result_.waits[number].push_back(executions_[execution].number);
         complete(execution, known);
       }
-    latest_[number] = known[queue] = static_cast<int64_t>(executions_.size());
-    members_[queue].push_back(latest_[number]);
+    latest_[number] = newest_[queue] = known[queue] = static_cast<int64_t>(executions_.size());
+    for (const IntervalAccess &access : accesses_[number])
+      (access.isWritten ? writes_ : reads_)[queue].add(access.begin, access.end, latest_[number]);
     executions_.push_back({number, &instruction, known});
   }
 
-  // The last execution in the queue behind `known` that is in conflict with the instruction; -1:
-  // none.
-  int64_t lastConflict(const QueuedInstruction &instruction, uint32_t queue, int64_t known) const {
-    const std::vector<int64_t> &members = members_[queue];
-    for (auto at = members.rbegin(); at != members.rend() && *at > known; ++at)
-      if (conflicts(*executions_[*at].instruction, instruction))
-        return *at;
-    return -1;
+  // The last execution in the queue that is in conflict with the instruction; -1: none.
+  int64_t lastConflict(int64_t number, uint32_t queue) const {
+    int64_t last = -1;
+    for (const IntervalAccess &access : accesses_[number]) {
+      last = std::max(last, writes_[queue].find(access.begin, access.end));
+      if (access.isWritten)
+        last = std::max(last, reads_[queue].find(access.begin, access.end));
+    }
+    return last;
   }
 
   // Adds the execution and all that it implies; -1: no execution.
@@ -138,7 +221,9 @@ private:
   std::vector<int64_t> first_;  // by segment: its first instruction
   std::vector<int64_t> latest_; // by instruction: its latest execution; -1: none
   std::vector<Execution> executions_;
-  std::array<std::vector<int64_t>, kQueues> members_; // by queue: its executions
+  std::array<int64_t, kQueues> newest_;               // by queue: its last execution; -1: none
+  std::vector<std::vector<IntervalAccess>> accesses_; // by instruction
+  std::vector<LastAccess> reads_, writes_;            // by queue
   QueueOrder result_;
 };
 
