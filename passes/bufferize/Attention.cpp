@@ -1,14 +1,41 @@
-// Attention and its gradient on strided views: one instruction, or one kernel on GPUs whose library
-// does not compute it.
+// Copies tensors that the instruction does not accept, and adds it with its scratch memory.
+#include "passes/bufferize/Attention.h"
+
 #include "dialects/graph/Attention.h"
-#include "passes/bufferize/StepLowering.h"
+#include "passes/bufferize/Kernels.h"
 #include "passes/bufferize/Workspace.h"
 #include "runtime/base/AttentionScratch.h"
+
+#include <array>
 
 using namespace mlir;
 
 namespace cleave::bufferize {
 namespace {
+
+// The tensors of an attention in the order of program.attention, and their views; none for absent
+// ones.
+enum AttentionPlace {
+  kQuery,
+  kKey,
+  kValue,
+  kResult,
+  kLse,
+  kBias,
+  kMask,
+  kGrad,
+  kQueryGrad,
+  kKeyGrad,
+  kValueGrad,
+  kAttentionPlaces
+};
+using AttentionViews = std::array<std::optional<View>, kAttentionPlaces>;
+
+// The memory of an attention beside its tensors: on CPUs scratch memory, on GPUs the library's
+// workspace. Either may be null.
+struct AttentionMemory {
+  Value scratch = {}, workspace = {};
+};
 
 // The sizes of the instruction, from the shapes of query, key and value on this rank.
 struct Sizes {
@@ -68,8 +95,9 @@ int64_t elementBytesOf(Value value) {
 }
 
 // Adds the instruction. `memory` may have null buffers.
-void add(ProgramBuilder &program, const graph::AttentionScores &scores, const AttentionViews &at,
-         bool isSafe, Value seed, ArrayRef<Value> offsets, const AttentionMemory &memory) {
+void addInstruction(ProgramBuilder &program, const graph::AttentionScores &scores,
+                    const AttentionViews &at, bool isSafe, Value seed, ArrayRef<Value> offsets,
+                    const AttentionMemory &memory) {
   OpBuilder &b = program.builder();
   Sizes sizes(scores);
   SmallVector<Attribute> views;
@@ -94,26 +122,45 @@ void add(ProgramBuilder &program, const graph::AttentionScores &scores, const At
       list(scores.whole));
 }
 
-} // namespace
+class AttentionLowering {
+public:
+  AttentionLowering(Operation *op, ProgramBuilder &program, ValueBuffers &buffers,
+                    ValueViews &views, GpuLibraries &libraries)
+      : isForGpus_(program::isForGpus(op)), program_(program), buffers_(buffers), views_(views),
+        libraries_(libraries) {}
 
-View StepLowering::forwardView(Value value) {
-  View view = viewOf(value);
-  bool isForward = llvm::all_of(view.strides, [](int64_t stride) { return stride >= 0; });
-  return isForward ? view : copyToDense(view);
-}
+  void lower(graph::AttentionOp op);
+  void lower(graph::AttentionGradOp op);
 
-View StepLowering::attentionMatrix(Value value) {
+private:
+  // The view of a matrix, copied if the instruction does not accept it.
+  View matrixOf(Value value);
+  // The views of query, key, value, bias and mask.
+  AttentionViews operandsOf(const graph::AttentionScores &scores);
+  View newResult(graph::AttentionOp op, const View &query);
+  AttentionMemory newMemory(const graph::AttentionScores &scores, bool isGradient);
+  void add(const graph::AttentionScores &scores, const AttentionViews &at, bool isSafe,
+           const AttentionMemory &memory);
+
+  bool isForGpus_;
+  ProgramBuilder &program_;
+  ValueBuffers &buffers_;
+  ValueViews &views_;
+  GpuLibraries &libraries_;
+};
+
+View AttentionLowering::matrixOf(Value value) {
   if (!isForGpus_)
-    return forwardView(value);
-  View view = viewOf(value);
-  return hasAlignedRows(view) ? view : copyToDense(view);
+    return views_.forwardOf(value);
+  View view = views_.of(value);
+  return hasAlignedRows(view) ? view : copyToDense(program_, view);
 }
 
-AttentionMemory StepLowering::attentionMemory(const graph::AttentionScores &scores,
-                                              bool isGradient) {
+AttentionMemory AttentionLowering::newMemory(const graph::AttentionScores &scores,
+                                             bool isGradient) {
   const AttentionSizes sizes = Sizes(scores).all();
   if (isForGpus_)
-    return {.workspace = newWorkspace(attentionWorkspace(sizes, isGradient))};
+    return {.workspace = libraries_.newWorkspace(attentionWorkspace(sizes, isGradient))};
   const int64_t bytes = isGradient ? attentionScratchBytes(sizes, elementBytesOf(scores.query)) : 0;
   if (bytes == 0)
     return {};
@@ -122,88 +169,90 @@ AttentionMemory StepLowering::attentionMemory(const graph::AttentionScores &scor
                                         {bytes / static_cast<int64_t>(sizeof(float))})};
 }
 
-AttentionViews StepLowering::attentionOperands(const graph::AttentionScores &scores) {
+AttentionViews AttentionLowering::operandsOf(const graph::AttentionScores &scores) {
   std::vector<int64_t> shape = Sizes(scores).scores();
   AttentionViews at;
-  at[kQuery] = attentionMatrix(scores.query);
-  at[kKey] = attentionMatrix(scores.key);
-  at[kValue] = attentionMatrix(scores.value);
+  at[kQuery] = matrixOf(scores.query);
+  at[kKey] = matrixOf(scores.key);
+  at[kValue] = matrixOf(scores.value);
   if (scores.bias)
-    at[kBias] = repeated(forwardView(scores.bias), shape);
+    at[kBias] = repeated(views_.forwardOf(scores.bias), shape);
   if (scores.mask)
-    at[kMask] = repeated(forwardView(scores.mask), shape);
+    at[kMask] = repeated(views_.forwardOf(scores.mask), shape);
   return at;
 }
 
-void StepLowering::addAttention(const graph::AttentionScores &scores, const AttentionViews &at,
-                                bool isSafe, const AttentionMemory &memory) {
-  Value seed = scores.drops() ? wholeViewOf(scores.seed).buffer : Value();
+void AttentionLowering::add(const graph::AttentionScores &scores, const AttentionViews &at,
+                            bool isSafe, const AttentionMemory &memory) {
+  Value seed = scores.drops() ? views_.wholeOf(scores.seed).buffer : Value();
   SmallVector<Value> offsets;
   for (Value offset : scores.offsets)
-    offsets.push_back(wholeViewOf(offset).buffer);
-  add(program_, scores, at, isSafe, seed, offsets, memory);
+    offsets.push_back(views_.wholeOf(offset).buffer);
+  addInstruction(program_, scores, at, isSafe, seed, offsets, memory);
 }
 
 // The result in the memory order of the query if its readers accept any: heads are often transposed
 // before attention and back after it, and merged by a reshape, which then is a view.
-View StepLowering::newAttentionResult(graph::AttentionOp op, const View &query) {
+View AttentionLowering::newResult(graph::AttentionOp op, const View &query) {
   bool isFree = llvm::all_of(op.getResult().getUsers(), [](Operation *user) {
     return isa<graph::TransposeOp, graph::AttentionGradOp>(user);
   });
-  return isFree ? newBufferLike(op.getResult(), query.strides) : newBuffer(op.getResult());
+  return isFree ? buffers_.addLike(op.getResult(), query.strides) : buffers_.add(op.getResult());
 }
 
-void StepLowering::launchOnViews(Operation *op, ArrayRef<View> results) {
-  SmallVector<View> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(viewOf(operand));
-  program_.launch(op, operands, results);
-  for (auto [result, view] : llvm::zip(op->getResults(), results))
-    setView(result, view);
-}
-
-void StepLowering::lowerAttention(graph::AttentionOp op) {
-  View place = destinations_.contains(op.getResult())
-                   ? destinations_[op.getResult()]
-                   : newAttentionResult(op, viewOf(op.getQuery()));
-  View lse = resultView(op.getLse());
+void AttentionLowering::lower(graph::AttentionOp op) {
+  const View *destination = views_.destinationOf(op.getResult());
+  View place = destination ? *destination : newResult(op, views_.of(op.getQuery()));
+  View lse = views_.resultView(op.getLse());
   if (isForGpus_ && !graph::isLibraryAttention(op))
-    return launchOnViews(op, {place, lse});
+    return launchOnViews(op, {place, lse}, program_, views_);
   graph::AttentionScores scores(op);
-  AttentionViews at = attentionOperands(scores);
+  AttentionViews at = operandsOf(scores);
   const bool fits = !isForGpus_ || hasAlignedRows(place);
-  at[kResult] = fits ? place : newBuffer(op.getResult(), ".dense");
+  at[kResult] = fits ? place : buffers_.add(op.getResult(), ".dense");
   at[kLse] = lse;
-  addAttention(scores, at, op.getSafe(), attentionMemory(scores, /*isGradient=*/false));
+  add(scores, at, op.getSafe(), newMemory(scores, /*isGradient=*/false));
   if (!fits)
     program_.copy(*at[kResult], place);
-  setView(op.getResult(), place);
-  setView(op.getLse(), lse);
+  views_.set(op.getResult(), place);
+  views_.set(op.getLse(), lse);
 }
 
-void StepLowering::lowerAttentionGrad(graph::AttentionGradOp op) {
+void AttentionLowering::lower(graph::AttentionGradOp op) {
   SmallVector<View, 3> places;
   for (Value result : op->getResults())
-    places.push_back(resultView(result));
+    places.push_back(views_.resultView(result));
   if (isForGpus_ && !graph::isLibraryAttention(op))
-    return launchOnViews(op, places);
+    return launchOnViews(op, places, program_, views_);
   graph::AttentionScores scores(op);
-  AttentionViews at = attentionOperands(scores);
-  at[kResult] = attentionMatrix(op.getResult());
-  at[kLse] = forwardView(op.getLse());
-  at[kGrad] = attentionMatrix(op.getGrad());
+  AttentionViews at = operandsOf(scores);
+  at[kResult] = matrixOf(op.getResult());
+  at[kLse] = views_.forwardOf(op.getLse());
+  at[kGrad] = matrixOf(op.getGrad());
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     const bool fits = isForGpus_ ? hasAlignedRows(places[i])
                                  // on CPUs, the query's gradient may lie anyhow
                                  : i == 0 || hasDenseRows(places[i]);
-    at[kQueryGrad + i] = fits ? places[i] : newBuffer(result, ".dense");
+    at[kQueryGrad + i] = fits ? places[i] : buffers_.add(result, ".dense");
   }
-  addAttention(scores, at, /*isSafe=*/false, attentionMemory(scores, /*isGradient=*/true));
+  add(scores, at, /*isSafe=*/false, newMemory(scores, /*isGradient=*/true));
   for (auto [i, result] : llvm::enumerate(op->getResults())) {
     if (!(*at[kQueryGrad + i] == places[i]))
       program_.copy(*at[kQueryGrad + i], places[i]);
-    setView(result, places[i]);
+    views_.set(result, places[i]);
   }
+}
+
+} // namespace
+
+void lowerAttention(graph::AttentionOp op, ProgramBuilder &program, ValueBuffers &buffers,
+                    ValueViews &views, GpuLibraries &libraries) {
+  AttentionLowering(op, program, buffers, views, libraries).lower(op);
+}
+
+void lowerAttentionGrad(graph::AttentionGradOp op, ProgramBuilder &program, ValueBuffers &buffers,
+                        ValueViews &views, GpuLibraries &libraries) {
+  AttentionLowering(op, program, buffers, views, libraries).lower(op);
 }
 
 } // namespace cleave::bufferize

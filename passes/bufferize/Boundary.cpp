@@ -1,11 +1,10 @@
-// The boundary of the step: arguments become buffers of logical tensors, results replace arguments
-// or become outputs and metrics.
+// Reads the attributes of arguments and results; the order in which results leave.
+#include "passes/bufferize/Boundary.h"
+
 #include "compiler/analysis/Vocabulary.h"
 #include "dialects/graph/Away.h"
 #include "dialects/graph/FedArguments.h"
-#include "dialects/graph/MicroBatches.h"
 #include "dialects/graph/Step.h"
-#include "passes/bufferize/StepLowering.h"
 
 using namespace mlir;
 
@@ -42,9 +41,7 @@ Type globalType(Attribute global, Type local) {
 
 } // namespace
 
-// The buffer of an argument that is a shared tensor: the shared buffer if the tensor is persistent,
-// a new one if it is an input. Null if the argument is not a shared tensor.
-FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr split) {
+FailureOr<Value> StepBoundary::sharedArgument(unsigned i, Type global, ArrayAttr split) {
   StringRef name = graph::argName(step_, i);
   std::optional<SharedTensor> shared =
       program_.findShared(name, global, step_.getArgAttr(i, "graph.source"));
@@ -61,7 +58,7 @@ FailureOr<Value> StepLowering::sharedArgument(unsigned i, Type global, ArrayAttr
                             graph::staticShapeOf(argument), shared->index);
 }
 
-LogicalResult StepLowering::addArguments() {
+LogicalResult StepBoundary::addArguments() {
   if (failed(graph::checkRoles(step_)))
     return failure();
   for (auto [i, argument] : llvm::enumerate(step_.getArguments())) {
@@ -84,32 +81,32 @@ LogicalResult StepLowering::addArguments() {
     if (const Space space = graph::spaceOf(step_.getArgAttr(i, graph::kAway));
         isPersistent(role) && space != Space::Device)
       buffer->getDefiningOp<program::BufferOp>().setSpace(space);
-    persistent_.insert(*buffer);
-    setView(argument, View::dense(*buffer, shape));
+    views_.setNeverFree(*buffer);
+    views_.set(argument, View::dense(*buffer, shape));
   }
   return success();
 }
 
-// Loads each input of a micro-batch when the forward part of the first chunk that reads it begins.
-void StepLowering::addLoads() {
+void StepBoundary::addLoads() {
   for (auto [i, argument] : llvm::enumerate(step_.getArguments())) {
     if (!graph::isFed(step_, i) || argument.use_empty())
       continue;
-    graph::StagePart first = segments_.rbegin()->first;
+    graph::StagePart first = segments_.ofParts().rbegin()->first;
     for (Operation *user : argument.getUsers())
-      first = std::min(first, parts_.lookup(user));
-    program_.setSegment(segments_.at({graph::StagePart::Kind::Forward, first.chunk}));
-    program_.add<program::LoadInputOp>(views_[argument].buffer, /*early=*/false);
+      first = std::min(first, order_.partOf(user));
+    program_.setSegment(segments_.ofParts().at({graph::StagePart::Kind::Forward, first.chunk}));
+    program_.add<program::LoadInputOp>(views_.of(argument).buffer, /*early=*/false);
   }
 }
 
 // Where a GPU takes one micro-batch per step, each input keeps its memory throughout the step, so
 // that the next one can be loaded as soon as it is read. The exception are inputs that the update
 // reads, such as one that is a result of the step or replaces a state.
-void StepLowering::chooseEarlyLoads() {
-  if (!isForGpus_ || microBatches_ != 1 || program_.program().getKind() != program::Kind::Step)
+void StepBoundary::chooseEarlyLoads() {
+  if (!program::isForGpus(step_) || order_.microBatches() != 1 ||
+      program_.program().getKind() != program::Kind::Step)
     return;
-  for (auto &[part, segment] : segments_)
+  for (auto [part, segment] : segments_.ofParts())
     for (auto load : segment.getBody().front().getOps<program::LoadInputOp>())
       load.setEarly(llvm::all_of(load.getBuffer().getUsers(), [&](Operation *user) {
         return user->getParentOp() == segment.getOperation();
@@ -118,61 +115,65 @@ void StepLowering::chooseEarlyLoads() {
 
 // The segment that replaces the argument of result i. With several micro-batches, the next one
 // reads the new value; with one, the update may still read the old value.
-program::SegmentOp StepLowering::replacingSegment(unsigned i) const {
-  if (microBatches_ == 1 || !graph::isReplacedPerMicroBatch(step_, i, repeated_))
-    return update_;
-  Operation *producer = order_.back()->getOperand(i).getDefiningOp();
-  return producer ? segmentOf(producer) : segments_.begin()->second;
+program::SegmentOp StepBoundary::replacingSegment(unsigned i) const {
+  if (order_.microBatches() == 1 || !order_.isReplacedPerMicroBatch(i))
+    return segments_.update();
+  Operation *producer = order_.terminator()->getOperand(i).getDefiningOp();
+  return producer ? segments_.of(producer) : segments_.first();
 }
 
-void StepLowering::addResults() {
-  Operation *terminator = order_.back();
+void StepBoundary::addOutput(unsigned i, Value value) {
+  StringRef name = graph::resultName(step_, i);
+  std::vector<int64_t> shape = graph::staticShapeOf(value);
+  Type global = globalType(step_.getResultAttr(i, mesh::kGlobal), value.getType());
+  int64_t tensor = program_.addTensor(
+      name, program::Role::Output, global,
+      splitOf(step_.getResultAttr(i, mesh::kSharding), mesh_, global), StringAttr(), Attribute());
+  View out = View::dense(
+      program_.addBuffer(name, program::Role::Output, graph::elementTypeOf(value), shape, tensor),
+      shape);
+  views_.moveIn(value, out);
+  program_.copy(views_.of(value), out);
+  program_.add<program::StoreOutputOp>(out.buffer);
+}
+
+void StepBoundary::addResults() {
+  Operation *terminator = order_.terminator();
   // Per-micro-batch results go first, so that a constant shared by two results is filled in time.
   SmallVector<unsigned> replacing;
   for (unsigned i = 0; i < terminator->getNumOperands(); ++i)
     if (graph::aliasOf(step_, i))
       replacing.push_back(i);
   std::stable_partition(replacing.begin(), replacing.end(),
-                        [&](unsigned i) { return replacingSegment(i) != update_; });
+                        [&](unsigned i) { return replacingSegment(i) != segments_.update(); });
   // Saves values that lie in arguments, unless they are in place, before any is overwritten.
   llvm::DenseMap<unsigned, View> saved;
   for (unsigned i : replacing) {
     program_.setSegment(replacingSegment(i));
     Value value = terminator->getOperand(i), home = step_.getArgument(*graph::aliasOf(step_, i));
-    if (View view = viewOf(value);
-        persistent_.contains(view.buffer) && !view.isSamePlace(views_[home]))
-      moveIn(value, saved[i] = copyToDense(view));
+    if (View view = views_.of(value);
+        views_.isNeverFree(view.buffer) && !view.isSamePlace(views_.of(home)))
+      views_.moveIn(value, saved[i] = copyToDense(program_, view));
   }
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     if (graph::sentWhen(step_, i))
       continue;
     Operation *producer = value.getDefiningOp();
     program_.setResult(static_cast<int>(i));
-    program_.setSegment(producer ? segmentOf(producer) : update_);
-    StringRef name = graph::resultName(step_, i);
+    program_.setSegment(producer ? segments_.of(producer) : segments_.update());
     if (std::optional<unsigned> alias = graph::aliasOf(step_, i)) {
       program_.setSegment(replacingSegment(i));
-      View home = views_[step_.getArgument(*alias)];
-      View from = saved.contains(i) ? saved[i] : viewOf(value);
+      View home = views_.of(step_.getArgument(*alias));
+      View from = saved.contains(i) ? saved[i] : views_.of(value);
       if (!from.isSamePlace(home))
         program_.copy(from, home);
     } else if (graph::resultRole(step_, i) == Role::Output) {
-      std::vector<int64_t> shape = graph::staticShapeOf(value);
-      Type global = globalType(step_.getResultAttr(i, mesh::kGlobal), value.getType());
-      int64_t tensor =
-          program_.addTensor(name, program::Role::Output, global,
-                             splitOf(step_.getResultAttr(i, mesh::kSharding), mesh_, global),
-                             StringAttr(), Attribute());
-      View out = View::dense(program_.addBuffer(name, program::Role::Output,
-                                                graph::elementTypeOf(value), shape, tensor),
-                             shape);
-      moveIn(value, out);
-      program_.copy(viewOf(value), out);
-      program_.add<program::StoreOutputOp>(out.buffer);
+      addOutput(i, value);
     } else {
-      View whole = wholeViewOf(value);
-      moveIn(value, whole);
-      program_.add<program::MetricOp>(program_.builder().getStringAttr(name), whole.buffer);
+      View whole = views_.wholeOf(value);
+      views_.moveIn(value, whole);
+      program_.add<program::MetricOp>(program_.builder().getStringAttr(graph::resultName(step_, i)),
+                                      whole.buffer);
     }
   }
 }

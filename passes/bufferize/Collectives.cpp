@@ -1,19 +1,19 @@
-// Collectives transfer whole buffers of blocks, packed and unpacked by the rules of
-// compiler/cost/Packing.h.
+// Packs, transfers and unpacks the blocks of each kind of collective.
+#include "passes/bufferize/Collectives.h"
+
 #include "compiler/cost/Packing.h"
-#include "passes/bufferize/StepLowering.h"
 
 using namespace mlir;
 
 namespace cleave::bufferize {
 
-int64_t StepLowering::ranksAlong(ArrayAttr axes) const {
+int64_t CollectiveLowering::ranksAlong(ArrayAttr axes) const {
   return mesh_.ranksAlong(*mesh::toAxes(axes, mesh_));
 }
 
-void StepLowering::collective(program::CollectiveKind kind, ArrayAttr axes, int64_t reduce,
-                              ArrayRef<Value> send, ArrayRef<Value> recv, ArrayAttr toAxes,
-                              UnitAttr reversed) {
+void CollectiveLowering::add(program::CollectiveKind kind, ArrayAttr axes, int64_t reduce,
+                             ArrayRef<Value> send, ArrayRef<Value> recv, ArrayAttr toAxes,
+                             UnitAttr reversed) {
   SmallVector<Value> sent, received; // buffers without elements are not transferred
   for (auto [from, to] : llvm::zip_equal(send, recv))
     if (ProgramBuilder::elementsOf(from) > 0) {
@@ -64,8 +64,7 @@ static SmallVector<int64_t> blocksShape(ArrayRef<int64_t> block, int64_t ranks) 
   return shape;
 }
 
-// The blocks of `whole` along `dim`, consecutive in a whole buffer.
-Value StepLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t block) {
+Value CollectiveLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t block) {
   cost::Blocks parts = blocksOf(whole.shape, dim, ranks, block);
   if (isWhole(whole) && !parts.arePacked())
     return whole.buffer;
@@ -82,112 +81,90 @@ Value StepLowering::pack(const View &whole, int64_t dim, int64_t ranks, int64_t 
   return packed.buffer;
 }
 
-void StepLowering::unpack(Value blocks, ArrayRef<int64_t> blockShape, int64_t ranks, int64_t dim,
-                          const View &whole) {
+void CollectiveLowering::unpack(Value blocks, ArrayRef<int64_t> blockShape, int64_t ranks,
+                                int64_t dim, const View &whole) {
   forEachPart(View::dense(blocks, blocksShape(blockShape, ranks)), whole, dim,
               [&](const View &part, const View &place) { program_.copy(part, place); });
 }
 
-void StepLowering::lowerAllReduce(mesh::AllReduceOp op) {
+void CollectiveLowering::lower(mesh::AllReduceOp op) {
   SmallVector<Value> send, recv;
   SmallVector<View> operands, results;
   for (Value operand : op.getOperands()) {
-    operands.push_back(wholeViewOf(operand));
+    operands.push_back(views_.wholeOf(operand));
     send.push_back(operands.back().buffer);
   }
   for (auto [i, from] : llvm::enumerate(operands)) {
     Value result = op.getResult(i);
     // Not in place of a buffer that another pair sends, since pairs are transferred in any order.
-    bool inPlace = !destinations_.contains(result) && viewOf(op.getOperand(i)) == from &&
-                   diesAt(from, op) && llvm::count(send, from.buffer) == 1;
-    results.push_back(inPlace ? from : wholeResult(result));
+    bool inPlace = !views_.destinationOf(result) && views_.of(op.getOperand(i)) == from &&
+                   views_.diesAt(from, op) && llvm::count(send, from.buffer) == 1;
+    results.push_back(inPlace ? from : views_.wholeResult(result));
     recv.push_back(results.back().buffer);
   }
-  collective(program::CollectiveKind::AllReduce, op.getAxes(), static_cast<int64_t>(op.getKind()),
-             send, recv);
+  add(program::CollectiveKind::AllReduce, op.getAxes(), static_cast<int64_t>(op.getKind()), send,
+      recv);
   for (auto [result, view] : llvm::zip(op.getResults(), results)) {
     view.shape.assign(cast<RankedTensorType>(result.getType()).getShape().begin(),
                       cast<RankedTensorType>(result.getType()).getShape().end());
     view.strides = program::denseStrides(view.shape);
-    finishWhole(result, view);
+    views_.finishWhole(result, view);
   }
 }
 
-void StepLowering::lowerAllGather(mesh::AllGatherOp op) {
-  View from = wholeViewOf(op.getOperand());
+void CollectiveLowering::lower(mesh::AllGatherOp op) {
+  View from = views_.wholeOf(op.getOperand());
   int64_t ranks = ranksAlong(op.getAxes()), dim = op.getDim();
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
   if (!blocksOf(shape, dim, ranks, from.shape[dim]).arePacked()) {
-    View result = wholeResult(op.getResult());
-    collective(program::CollectiveKind::AllGather, op.getAxes(), 0, from.buffer, result.buffer);
-    return finishWhole(op.getResult(), result);
+    View result = views_.wholeResult(op.getResult());
+    add(program::CollectiveKind::AllGather, op.getAxes(), 0, from.buffer, result.buffer);
+    return views_.finishWhole(op.getResult(), result);
   }
   Type element = ProgramBuilder::elementOf(from.buffer);
   Value blocks = program_.addBuffer("gathered", program::Role::Workspace, element,
                                     blocksShape(from.shape, ranks));
-  collective(program::CollectiveKind::AllGather, op.getAxes(), 0, from.buffer, blocks);
-  View result = resultView(op.getResult());
+  add(program::CollectiveKind::AllGather, op.getAxes(), 0, from.buffer, blocks);
+  View result = views_.resultView(op.getResult());
   unpack(blocks, from.shape, ranks, dim, result);
-  setView(op.getResult(), result);
+  views_.set(op.getResult(), result);
 }
 
-void StepLowering::lowerReduceScatter(mesh::ReduceScatterOp op) {
+void CollectiveLowering::lower(mesh::ReduceScatterOp op) {
   int64_t block = cast<RankedTensorType>(op.getType()).getDimSize(op.getDim());
-  Value send = pack(viewOf(op.getOperand()), op.getDim(), ranksAlong(op.getAxes()), block);
-  View result = wholeResult(op.getResult());
-  collective(program::CollectiveKind::ReduceScatter, op.getAxes(),
-             static_cast<int64_t>(op.getKind()), send, result.buffer);
-  finishWhole(op.getResult(), result);
+  Value send = pack(views_.of(op.getOperand()), op.getDim(), ranksAlong(op.getAxes()), block);
+  View result = views_.wholeResult(op.getResult());
+  add(program::CollectiveKind::ReduceScatter, op.getAxes(), static_cast<int64_t>(op.getKind()),
+      send, result.buffer);
+  views_.finishWhole(op.getResult(), result);
 }
 
-void StepLowering::lowerAllToAll(mesh::AllToAllOp op) {
+void CollectiveLowering::lower(mesh::AllToAllOp op) {
   int64_t ranks = ranksAlong(op.getAxes());
-  View from = viewOf(op.getOperand());
+  View from = views_.of(op.getOperand());
   auto type = cast<RankedTensorType>(op.getType());
   Value send = pack(from, op.getTo(), ranks, type.getDimSize(op.getTo()));
   // The data from one rank: its block along `from`, our block along `to`.
   SmallVector<int64_t> block(from.shape);
   block[op.getTo()] = type.getDimSize(op.getTo());
-  View result = resultView(op.getResult());
+  View result = views_.resultView(op.getResult());
   if (isWhole(result) &&
       !blocksOf(type.getShape(), op.getFrom(), ranks, block[op.getFrom()]).arePacked()) {
-    collective(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, result.buffer);
-    return setView(op.getResult(), result);
+    add(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, result.buffer);
+    return views_.set(op.getResult(), result);
   }
   Value recv = program_.addBuffer("received", program::Role::Workspace, type.getElementType(),
                                   blocksShape(block, ranks));
-  collective(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, recv);
+  add(program::CollectiveKind::AllToAll, op.getAxes(), 0, send, recv);
   unpack(recv, block, ranks, op.getFrom(), result);
-  setView(op.getResult(), result);
+  views_.set(op.getResult(), result);
 }
 
-void StepLowering::lowerPermute(mesh::PermuteOp op) {
-  View from = wholeViewOf(op.getOperand()), result = wholeResult(op.getResult());
-  collective(program::CollectiveKind::Permute, op.getAxes(), 0, from.buffer, result.buffer,
-             op.getToAxes(), op.getReversedAttr());
-  finishWhole(op.getResult(), result);
-}
-
-Value StepLowering::coordinates() {
-  if (!coordinates_)
-    coordinates_ = program_.findBuffer(program::Role::Coordinates, /*tensor=*/-1);
-  if (!coordinates_) {
-    int64_t axes = mesh_.axes.size();
-    coordinates_ = program_.addBuffer("coordinates", program::Role::Coordinates,
-                                      program_.builder().getI64Type(), axes);
-  }
-  persistent_.insert(coordinates_);
-  return coordinates_;
-}
-
-// Ops on the rank's coordinates, which are the kernel's last buffer.
-void StepLowering::lowerLocal(Operation *op) {
-  SmallVector<View> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(wholeViewOf(operand));
-  View result = wholeResult(op->getResult(0));
-  program_.launch(op, operands, result, coordinates());
-  finishWhole(op->getResult(0), result);
+void CollectiveLowering::lower(mesh::PermuteOp op) {
+  View from = views_.wholeOf(op.getOperand()), result = views_.wholeResult(op.getResult());
+  add(program::CollectiveKind::Permute, op.getAxes(), 0, from.buffer, result.buffer, op.getToAxes(),
+      op.getReversedAttr());
+  views_.finishWhole(op.getResult(), result);
 }
 
 } // namespace cleave::bufferize

@@ -1,5 +1,7 @@
-// Products of groups of rows on strided views: one instruction of CPUs, one kernel of GPUs.
-#include "passes/bufferize/StepLowering.h"
+// Copies matrices that the instruction of CPUs does not accept.
+#include "passes/bufferize/GroupedMatmul.h"
+
+#include "passes/bufferize/Kernels.h"
 
 using namespace mlir;
 
@@ -30,37 +32,47 @@ void addGrouped(ProgramBuilder &program, Op op, const View &input, const View &w
       number(graph::staticShapeOf(op.getEnds())[0]), isGradient ? b.getUnitAttr() : UnitAttr());
 }
 
+// The view of matrices whose rows or columns are contiguous, copied if they are not.
+View groupedMatrix(Value value, ProgramBuilder &program, ValueViews &views) {
+  View view = views.forwardOf(value);
+  return isRegular(view) ? view : copyToDense(program, view);
+}
+
+// The buffer of a scalar; null for null.
+Value scalarOf(Value scalar, ValueViews &views) {
+  return scalar ? views.wholeOf(scalar).buffer : scalar;
+}
+
 } // namespace
 
-View StepLowering::groupedMatrix(Value value) {
-  View view = forwardView(value);
-  return isRegular(view) ? view : copyToDense(view);
+void lowerGroupedMatmul(graph::GroupedMatmulOp op, ProgramBuilder &program, ValueBuffers &buffers,
+                        ValueViews &views) {
+  if (program::isForGpus(op))
+    return launchOnViews(op, views.resultView(op.getResult()), program, views);
+  const View x = groupedMatrix(op.getX(), program, views),
+             weights = groupedMatrix(op.getWeights(), program, views),
+             place = views.resultView(op.getResult());
+  const View made = isRegular(place) ? place : buffers.add(op.getResult(), ".dense");
+  addGrouped(program, op, x, weights, made, views.wholeOf(op.getEnds()).buffer,
+             scalarOf(op.getFirstRow(), views), scalarOf(op.getFirstGroup(), views));
+  if (!(made == place))
+    program.copy(made, place);
+  views.set(op.getResult(), place);
 }
 
-void StepLowering::lowerGroupedMatmul(graph::GroupedMatmulOp op) {
-  if (isForGpus_)
-    return launchOnViews(op, resultView(op.getResult()));
-  const View x = groupedMatrix(op.getX()), weights = groupedMatrix(op.getWeights()),
-             place = resultView(op.getResult());
-  const View made = isRegular(place) ? place : newBuffer(op.getResult(), ".dense");
-  addGrouped(program_, op, x, weights, made, wholeViewOf(op.getEnds()).buffer,
-             scalarOf(op.getFirstRow()), scalarOf(op.getFirstGroup()));
+void lowerGroupedWeightGrad(graph::GroupedWeightGradOp op, ProgramBuilder &program,
+                            ValueBuffers &buffers, ValueViews &views) {
+  if (program::isForGpus(op))
+    return launchOnViews(op, views.resultView(op.getResult()), program, views);
+  const View x = groupedMatrix(op.getX(), program, views),
+             grad = groupedMatrix(op.getGrad(), program, views),
+             place = views.resultView(op.getResult());
+  const View made = isRegular(place) ? place : buffers.add(op.getResult(), ".dense");
+  addGrouped(program, op, x, made, grad, views.wholeOf(op.getEnds()).buffer,
+             scalarOf(op.getFirstRow(), views), scalarOf(op.getFirstGroup(), views));
   if (!(made == place))
-    program_.copy(made, place);
-  setView(op.getResult(), place);
-}
-
-void StepLowering::lowerGroupedWeightGrad(graph::GroupedWeightGradOp op) {
-  if (isForGpus_)
-    return launchOnViews(op, resultView(op.getResult()));
-  const View x = groupedMatrix(op.getX()), grad = groupedMatrix(op.getGrad()),
-             place = resultView(op.getResult());
-  const View made = isRegular(place) ? place : newBuffer(op.getResult(), ".dense");
-  addGrouped(program_, op, x, made, grad, wholeViewOf(op.getEnds()).buffer,
-             scalarOf(op.getFirstRow()), scalarOf(op.getFirstGroup()));
-  if (!(made == place))
-    program_.copy(made, place);
-  setView(op.getResult(), place);
+    program.copy(made, place);
+  views.set(op.getResult(), place);
 }
 
 } // namespace cleave::bufferize

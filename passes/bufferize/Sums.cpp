@@ -1,38 +1,38 @@
-// Sums over micro-batches.
-#include "passes/bufferize/StepLowering.h"
+#include "passes/bufferize/Sums.h"
 
 using namespace mlir;
 
 namespace cleave::bufferize {
 
 // Both run in one part of the step, and nothing else reads the product.
-graph::AccumulateOp StepLowering::sumOf(graph::DotGeneralOp op) const {
-  if (microBatches_ == 1 || !op->hasOneUse())
+graph::AccumulateOp MicroBatchSums::sumOf(graph::DotGeneralOp op) const {
+  if (order_.microBatches() == 1 || !op->hasOneUse())
     return {};
   auto sum = dyn_cast<graph::AccumulateOp>(*op->user_begin());
-  return sum && !sum->use_empty() && parts_.lookup(sum) == parts_.lookup(op)
+  return sum && !sum->use_empty() && order_.partOf(sum) == order_.partOf(op)
              ? sum
              : graph::AccumulateOp();
 }
 
-View StepLowering::newSum(graph::AccumulateOp op) {
+View MicroBatchSums::newSum(graph::AccumulateOp op) {
   std::vector<int64_t> shape = graph::staticShapeOf(op.getResult());
   View sum = View::dense(program_.addBuffer("sum", program::Role::Gradient,
                                             graph::elementTypeOf(op.getResult()), shape),
                          shape);
-  program_.setSegment(begin_);
+  program_.setSegment(segments_.begin());
   program_.fill(sum.buffer, 0);
-  program_.setSegment(segmentOf(op));
+  program_.setSegment(segments_.of(op));
   return sum;
 }
 
-// sum += operand in every micro-batch, unless the product that makes the operand has added it.
-void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
-  if (auto sum = sums_.find(op); sum != sums_.end())
-    return setView(op.getResult(), sum->second);
-  View from = viewOf(op.getOperand());
-  if (microBatches_ == 1)
-    return setView(op.getResult(), from);
+View MicroBatchSums::addForProduct(graph::AccumulateOp op) { return ofProducts_[op] = newSum(op); }
+
+void MicroBatchSums::lower(graph::AccumulateOp op) {
+  if (auto sum = ofProducts_.find(op); sum != ofProducts_.end())
+    return views_.set(op.getResult(), sum->second);
+  View from = views_.of(op.getOperand());
+  if (order_.microBatches() == 1)
+    return views_.set(op.getResult(), from);
   const View sum = newSum(op);
   OpBuilder b(op);
   Value operand = op.getOperand();
@@ -46,7 +46,7 @@ void StepLowering::lowerAccumulate(graph::AccumulateOp op) {
   graph::YieldOp::create(inside, op.getLoc(), total);
   program_.launch(fusion, {sum, from}, sum);
   fusion.erase();
-  setView(op.getResult(), sum);
+  views_.set(op.getResult(), sum);
 }
 
 } // namespace cleave::bufferize

@@ -51,7 +51,7 @@ FAULTS = [
     Fault("the loss is a mean of means", [
         ("passes/train/Loss.cpp", "  if (mean && isOnlyOne)\n", "  if (mean)\n")]),
     Fault("a copy from a flipped view of itself is lost", [
-        ("passes/bufferize/Boundary.cpp", "!view.isSamePlace(views_[home])", "view.buffer != views_[home].buffer"),
+        ("passes/bufferize/Boundary.cpp", "!view.isSamePlace(views_.of(home))", "view.buffer != views_.of(home).buffer"),
         ("passes/bufferize/Boundary.cpp", "!from.isSamePlace(home)", "from.buffer != home.buffer")]),
     Fault("ties with a left out element do not count", [
         ("compiler/frontend/aten/Indexing.cpp", "isExtreme && !includesSelf && isFloating(x)", "isExtreme && !includesSelf && !isFloating(x)")]),
