@@ -1,6 +1,8 @@
 // Runs, times and dumps the phases, and writes the output.
 #include "passes/driver/Compile.h"
 
+#include "compiler/cluster/Presets.h"
+#include "compiler/planner/choices/Pins.h"
 #include "dialects/graph/Stage.h"
 #include "dialects/graph/Step.h"
 #include "dialects/mesh/MeshDialect.h"
@@ -222,6 +224,14 @@ Status continueTo(Compilation &c, const std::string &done, const std::string &ph
   return runPhases(c, first + 1, last);
 }
 
+// Names that the phase `planned` reads: a large model is not read first only to find a typo. The
+// cluster `local-cpu` is measured later.
+static Status checkNames(const CompileOptions &options) {
+  if (options.cluster != cluster::kLocalCpu)
+    CLEAVE_TRY(cluster::findCluster(options.cluster).status().withContext("--cluster"));
+  return planner::Pins::parse(options.pin).status().withContext("--pin");
+}
+
 // The key of --sign, read before the first phase.
 static Status readKey(const CompileOptions &options, std::optional<artifact::SigningKey> &key) {
   if (options.signKey.empty())
@@ -254,6 +264,7 @@ Status compile(Compilation &c) {
   CLEAVE_TRY(readKey(c.options, key));
   if (!c.options.device.empty())
     CLEAVE_TRY(parseDevice(c.options.device).status().withContext("--device"));
+  CLEAVE_TRY(checkNames(c.options));
   size_t first = 0, last = phases().size() - 1;
   if (!c.options.startFrom.empty() || isIrFile(c.options.model)) {
     if (!c.options.startFrom.empty())

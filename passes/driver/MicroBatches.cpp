@@ -125,6 +125,7 @@ private:
   Result<bool> tryCount(int64_t count) {
     CompileOptions options = inMicroBatches(c_.options, batches_, count);
     auto next = std::make_unique<Compilation>(std::move(options));
+    next->onProgress = c_.onProgress;
     CLEAVE_TRY(compileTo(*next, "primitive"));
     Variants variants(*next);
     CLEAVE_TRY_ASSIGN(planner::QuickPlan quick, variants.quick(next->options));

@@ -9,6 +9,7 @@
 #include "passes/driver/LeastRanks.h"
 #include "passes/driver/ModuleStep.h"
 #include "passes/driver/Pareto.h"
+#include "passes/driver/PlanProgress.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Stages.h"
 #include "passes/driver/Units.h"
@@ -39,6 +40,7 @@ static Status writeDecisions(const std::string &folder, const planner::PlanRepor
 static Result<PlannedModule> planAsAsked(Compilation &c) {
   CLEAVE_TRY(loadCluster(c));
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions options, plannerOptions(c.options, *c.cluster));
+  showProgress(c, "", options);
   if (!c.options.dumpPhases.empty())
     options.onNetwork = [&](const Mesh &mesh, const solver::Problem &problem) {
       return writeNetwork(c.options.dumpPhases, mesh, problem);

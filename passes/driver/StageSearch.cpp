@@ -141,6 +141,12 @@ private:
     return options;
   }
 
+  std::unique_ptr<Compilation> compilationFor(CompileOptions options) const {
+    auto next = std::make_unique<Compilation>(std::move(options));
+    next->onProgress = c_.onProgress;
+    return next;
+  }
+
   // Other schedules for the best numbers.
   Status trySchedules() {
     const CompileOptions best = best_->options;
@@ -148,7 +154,7 @@ private:
     for (const char *schedule : llvm::drop_begin(kSchedules)) {
       CompileOptions options = best;
       options.schedule = schedule;
-      auto next = std::make_unique<Compilation>(std::move(options));
+      std::unique_ptr<Compilation> next = compilationFor(std::move(options));
       next->cutoffSeconds = bestSeconds_;
       const Status status = compileTo(*next, "program");
       CLEAVE_TRY_ASSIGN(const std::string outcome, keepIfFaster(std::move(next), status));
@@ -164,7 +170,7 @@ private:
       CLEAVE_TRY_ASSIGN(std::optional<std::vector<double>> seconds, secondsByPlan(*best_));
       if (!seconds)
         return Status::ok();
-      auto next = std::make_unique<Compilation>(best_->options);
+      std::unique_ptr<Compilation> next = compilationFor(best_->options);
       next->cut.opSeconds = std::move(*seconds);
       CLEAVE_TRY(compileTo(*next, "train"));
       if (next->cut.chunkOf == best_->cut.chunkOf)
@@ -226,7 +232,7 @@ private:
     const double bound = boundOf(stages, microBatches);
     if (bound >= bestSeconds_)
       return Tried{Tried::Bounded, bound, "at least " + secondsText(bound)};
-    auto next = std::make_unique<Compilation>(optionsFor(stages, microBatches));
+    std::unique_ptr<Compilation> next = compilationFor(optionsFor(stages, microBatches));
     next->cutoffSeconds = bestSeconds_;
     const Status status = compileTo(*next, "program");
     if (next->beatenSeconds)

@@ -15,6 +15,7 @@
 #include "passes/driver/Evaluation.h"
 #include "passes/driver/ModuleStep.h"
 #include "passes/driver/PlanModule.h"
+#include "passes/driver/PlanProgress.h"
 #include "passes/driver/Record.h"
 #include "passes/driver/Variants.h"
 #include "passes/driver/WaysOut.h"
@@ -308,6 +309,7 @@ static Result<std::optional<StagePlans>> planOn(Compilation &c, const cluster::C
   for (size_t i = 0; i < stages.size(); ++i) {
     const Unit &unit = c.units[i];
     seen = planner::Seen();
+    showProgress(c, unit.name(), options);
     Result<PlannedModule> planned = planStage(c, i, plans.stages, shared, options, seen);
     CLEAVE_TRY(planned.status().withContext(unit.name()));
     if (planned->plan.seconds >= cutoff)

@@ -4,6 +4,7 @@
 #include "dialects/graph/Step.h"
 #include "passes/driver/Device.h"
 #include "passes/driver/ModuleStep.h"
+#include "passes/driver/PlanProgress.h"
 #include "passes/shard/Plan.h"
 #include "runtime/base/Units.h"
 
@@ -79,6 +80,7 @@ Result<planner::PlanReport> Variants::plan(const CompileOptions &options) {
 Result<PlannedModule> Variants::search(const CompileOptions &options) {
   CLEAVE_TRY_ASSIGN(ModuleOp module, moduleOf(options));
   CLEAVE_TRY_ASSIGN(planner::PlannerOptions planner, plannerOptions(options, *c_.cluster));
+  showProgress(c_, "", planner);
   Result<PlannedModule> planned = planModule(module, *c_.cluster, planner);
   memoryOf(options).add(planner.budget, planned ? Result(planned->plan) : planned.status());
   return planned;

@@ -1,4 +1,5 @@
 // cleave-compile: from a model file and a cluster description to a plan.
+#include "ProgressLine.h"
 #include "Report.h"
 
 #include "compiler/cluster/Presets.h"
@@ -249,9 +250,16 @@ int main(int argc, char **argv) {
   Status status = check(typed, options);
   if (status) {
     driver::Compilation compilation(options);
-    if (verbosity() != Verbosity::Quiet)
-      compilation.onResult = compile::printResult;
+    compile::ProgressLine progress;
+    if (verbosity() != Verbosity::Quiet) {
+      compilation.onResult = [&](const std::string &result) {
+        progress.clear();
+        compile::printResult(result);
+      };
+      compilation.onProgress = [&](const std::string &text) { progress.show(text); };
+    }
     status = driver::compile(compilation);
+    progress.clear();
     compile::printReport(compilation, status.isOk());
   }
   return status ? 0 : fail(app.get_name(), status);

@@ -11,6 +11,8 @@
 
 namespace cleave::planner {
 
+struct PlanReport;
+
 // The solver's limits for plans, lower than its own defaults: where memory binds, the benchmark GPT
 // is planned in a fifth of the time and its gap grows from 0.32 % to 0.36 %; where memory does not
 // bind, the gap closes before either limit. Plans that are 0.01 % faster are not sought.
@@ -39,6 +41,8 @@ struct PlannerOptions {
   size_t maxReasons = 12; // kinds of ops in PlanReport::reasons, besides all parameters
   // Called with every network before it is solved; a failure ends the planning. May be empty.
   std::function<Status(const Mesh &, const solver::Problem &)> onNetwork;
+  // Called with every plan that a search has made, whether it is kept or not. May be empty.
+  std::function<void(const PlanReport &)> onPlan;
 };
 
 // A bound that is known of all plans of interest.

@@ -85,6 +85,8 @@ Result<PlannedStep> Trials::record(const RematPolicy &policy, TrialOptions optio
   CLEAVE_TRY_ASSIGN(planned.plan, plans(model, options));
   if (!seen_.smallest || planned.plan.arenaBytes < seen_.smallest->arenaBytes)
     seen_.smallest = planned.plan;
+  if (options_.onPlan)
+    options_.onPlan(planned.plan);
   return planned;
 }
 

@@ -62,7 +62,7 @@ TEST_CASE("options of phases that do not run are refused") {
   CHECK_THAT(refused(kStep, options), Contains("no phase lies behind --start-from train"));
 }
 
-TEST_CASE("names of phases and devices are checked before anything is read") {
+TEST_CASE("names of phases, devices, clusters and pins are checked before anything is read") {
   CompileOptions options;
   options.stopAfter = "plan";
   CHECK_THAT(refused(kStep, options),
@@ -74,6 +74,12 @@ TEST_CASE("names of phases and devices are checked before anything is read") {
   options.startFrom.clear();
   options.device = "tpu";
   CHECK_THAT(refused("not IR", options), Contains("--device: unknown device 'tpu'"));
+  options = CompileOptions();
+  options.cluster = "h100-nod";
+  CHECK_THAT(refused("", options), Contains("--cluster") && Contains("h100-node"));
+  options = CompileOptions();
+  options.pin = "fsd";
+  CHECK_THAT(refused("", options), Contains("--pin") && Contains("did you mean fsdp?"));
 }
 
 TEST_CASE("IR that breaks the promise of its phase is not what the phase wrote") {
