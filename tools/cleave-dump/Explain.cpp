@@ -127,6 +127,9 @@ static std::string nameInPlan(const plan::Plan &plan, const std::string &name) {
 }
 
 Result<std::string> explain(const plan::Plan &plan, const std::string &asked) {
+  constexpr std::string_view kStage = "stage:";
+  if (asked.starts_with(kStage))
+    return explainStage(plan, asked.substr(kStage.size()));
   const std::string name = nameInPlan(plan, asked);
   std::string result;
   for (const plan::Tensor &tensor : plan.tensors())

@@ -38,8 +38,13 @@ Result<std::string> kindsView(const plan::Plan &plan);
 Result<std::string> programView(const plan::Plan &plan, uint32_t rank);
 
 // Everything about one parameter, op or value: decisions with reasons and alternatives, tensor,
-// buffers, instructions. A user error that lists similar names if the name is unknown.
+// buffers, instructions. For `stage:N`, explainStage(). A user error that lists similar names if
+// the name is unknown.
 Result<std::string> explain(const plan::Plan &plan, const std::string &name);
+
+// What a stage of a pipeline runs, and for each border what the stages would take if it were a
+// layer earlier or later. `number`: as typed.
+Result<std::string> explainStage(const plan::Plan &plan, const std::string &number);
 
 // What the backward pass reads of the forward pass: values that are kept and values that are
 // recomputed, with the price of memory at which that would change.

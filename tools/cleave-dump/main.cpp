@@ -179,7 +179,10 @@ int main(int argc, char **argv) {
   app.add_flag("--kinds", options.kinds,
                "time, FLOPs and bytes of one step by kind of instruction");
   app.add_option("--program", options.program, "instructions of one rank")->type_name("RANK");
-  app.add_option("--explain", options.explain, "everything about one parameter, op or value")
+  app.add_option(
+         "--explain", options.explain,
+         "everything about one parameter, op or value; stage:N: about a stage, and why it ends "
+         "where it does")
       ->type_name("NAME");
   app.add_flag("--recompute", options.recompute,
                "what is kept for the backward pass and what is recomputed");
