@@ -1,9 +1,10 @@
-"""The commands on the pages for users work: README.md, docs/tour.md, docs/tutorials, docs/howto.
+"""The commands on the pages for users work (pages.py lists the pages).
 
 All blocks of a page run in order, in bash, in one folder. Files that a page does not make are small ones (files.py), `…` stands for the
 options of a training, and runs have few steps (stand_in.py). What a page shows as output has to be printed by the commands above it, but
 for numbers. `commands.py [PAGE…]` tests these pages only."""
 
+import json
 import os
 import pathlib
 import re
@@ -26,21 +27,19 @@ NOT_RUN = {
     "tools/test.sh": "tools/dev/fresh-machine.sh runs it",
     "pip install": "test/python/wheel.py installs the wheel",
     "apt install": "e2e-package installs the package",
-    "--loss softmax-cross-entropy:logits,label --loss softmax-cross-entropy:aux": "needs a model with two outputs: test/unit/train",
-    "cleave-compile contrastive.pt2": "needs the file that the Python above it writes: test/docs/python_code.py",
-    "cleave-export gpt.plan --checkpoint saved --rename hf.=": "needs a model of transformers; e2e-weights renames other names",
+    "cleave-compile contrastive.pt2": "needs the file that the Python above it writes: python_code.py runs it",
     "cleave-run gpt2.plan": "needs a GPU",
     "kill -9": "the few steps are over before",
     "podman": "needs podman and a network",
-    "man ": "e2e-descriptions reads the man pages",
-    "python -c 'import cleave'": "test/python imports it",
 }
+# Programs that need not be installed.
+NOT_RUN |= {f"{program} ": "it is not installed" for program in ("man", "openssl") if not shutil.which(program)}
 # Beginnings of blocks of text that no command on their page prints, and why.
 NOT_PRINTED = {
     "cluster.json": "a picture",
-    "stage 0  F0": "a drawing, with lengths that are times",
-    "# torchtitan 0.2": "a file, which e2e-torchtitan reads",
-    '{"mesh": {': "a file, which python-dtensors reads",
+    "model.onnx ──►": "a picture",
+    "import →": "phases: names.py",
+    "dialects/ ": "folders: names.py",
     "cleave-run: warning: rank 2 was ended": "a rank has to be killed for it: e2e-restarting",
 }
 # Pages that show plans of large models; these have two layers here, and other plans.
@@ -49,8 +48,19 @@ OTHER_PLANS = ["plan-llama-3-70b.md"]
 READ_BY = {
     '{"pins"': ("rules.json", "cleave-compile gpt.onnx … --ranks 4 --mesh dp=2,tp=2 --host-memory 1GiB --file-memory 1GiB --pin rules.json"),
     '{"dtype"': ("rules.json", "cleave-compile gpt.pt2 … --dtype rules.json"),
+    "[compile]": ("train.toml", "cleave-compile --config train.toml && cleave-run --config train.toml --steps 200"),
     "# step rate": ("rates.txt", "cleave-run gpt.plan … --lr-schedule rates.txt"),
 }
+# Blocks that show the form of a file in JSON, by the beginning of their text: the command that prints such a file.
+FORMS = {
+    '{"mesh": {"dp"': "cleave-dump gpt.plan --json",
+    '{"mesh": {"dim_names"': "cat gpt.json",
+    '{"symbols"': f"cleave-profile gpt.onnx {files.TRAINING} --by operator --format json",
+}
+# Drawings of schedules, whose lengths are times: the command that draws them.
+DRAWN = {"stage 0  F0": f"cleave-compile gpt.onnx {files.TRAINING} --ranks 2 --stages 2 --accumulate 3 -o drawn.plan && cleave-dump drawn.plan --schedule"}
+# A line that shows the arguments of a tool.
+USAGE = re.compile(r"cleave-[a-z]+ [A-Z]{4,}\b")
 NUMBER = r"(?:\d+ min )?[-+]?\d[\d.,]*(?:e-?\d+)?(?: (?:[kMGT]|us|ms|s|min|B|[KMGT]iB)\b)?"
 FAILURE = re.compile(r"^([^#]*)# exit code (\d)$")
 
@@ -60,7 +70,7 @@ def commands_of(lines):
 
 
 def is_run(command):
-    return not command.startswith(tuple(NOT_RUN))
+    return not command.startswith(tuple(NOT_RUN)) and not USAGE.match(command)
 
 
 def script(commands):
@@ -81,6 +91,28 @@ def one_line(text):
     return re.sub(r"\s+", " ", text)
 
 
+def parts_of(text):
+    """The parts of micro-batches on each stage, in their order."""
+    return [re.findall(r"[FBRIW]\d+", line) for line in text.splitlines() if re.match(r"stage \d", line)]
+
+
+def form_of(text):
+    """The JSON of a block, with `…` left out where it ends a list or an object, and null elsewhere."""
+    return json.loads(re.sub(r"(?:, |(?<=[\[{]))…(?=[\]}])", "", text).replace("…", "null"))
+
+
+def lacking(form, value, place=""):
+    """The keys of the form that the value has not. A list has an element of each form in it."""
+    if isinstance(form, dict):
+        known = value if isinstance(value, dict) else {}
+        return [lack for key in form for lack in (lacking(form[key], known[key], f"{place}/{key}") if key in known else [f"{place}/{key}"])]
+    if not isinstance(form, list):
+        return []
+    if not isinstance(value, list) or form and not value:
+        return [place]
+    return [lack for element in form for lack in min((lacking(element, one, place) for one in value), key=len)]
+
+
 class Commands(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -90,6 +122,7 @@ class Commands(unittest.TestCase):
         cls.tools.mkdir()
         for name in STAND_INS:
             (cls.tools / name).symlink_to(pathlib.Path(__file__).with_name("stand_in.py"))
+        (cls.tools / "python").symlink_to(sys.executable)
         files.write_all(cls.folder / "files")
         # Plans are those for the machine of the file, on any machine.
         (cls.folder / "cache/cleave").mkdir(parents=True)
@@ -97,23 +130,23 @@ class Commands(unittest.TestCase):
         cls.sources = " ".join(one_line(path.read_text()) for folder in ("dialects", "passes", "compiler")
                                for path in (pages.ROOT / folder).rglob("*.*") if path.suffix in (".cpp", ".td"))
 
-    def run_lines(self, lines, here):
-        """Both outputs of the lines, which have to succeed."""
+    def run_lines(self, lines, here, both=True):
+        """The outputs of the lines, which have to succeed, or the standard one only."""
         commands = commands_of(lines)
         for command in commands:
             if command.startswith("cleave-") and not is_run(command):
                 self.check_options(command)
         environment = {**os.environ, "PATH": f"{self.tools}:{os.environ['PATH']}", "CLEAVE_BIN": str(BIN), "COLUMNS": "200",
-                       "XDG_CACHE_HOME": str(self.folder / "cache")}
+                       "XDG_CACHE_HOME": str(self.folder / "cache"), "PYTHONPATH": str(pages.ROOT / "tools/python"), "MANPATH": str(BIN.parent / "share/man")}
         done = subprocess.run(["bash", "-c", script(commands)], cwd=here, env=environment, capture_output=True, text=True, errors="replace",
                               timeout=3600)
         self.assertEqual(done.returncode, 0, f"{done.stdout[-2000:]}\n{done.stderr[-2000:]}")
-        return done.stdout + done.stderr
+        return done.stdout + done.stderr * both
 
     def check_options(self, command):
         """Every option of a command that does not run is one of its tool."""
         offered = subprocess.run([BIN / command.split()[0], "--help"], capture_output=True, text=True, check=True).stdout
-        for option in re.findall(r" (--[a-z][a-z-]+)", command):
+        for option in re.findall(r"[ \[](--[a-z][a-z-]+)", command):
             self.assertRegex(offered, rf"{option}\b")
 
     def is_quoted(self, line):
@@ -133,12 +166,21 @@ class Commands(unittest.TestCase):
         if block.kind == "commands":
             return self.run_lines(block.lines, here)
         if block.kind == "options":
-            model = files.OPTIONS_OF.get(block.page.name, "gpt.onnx")
-            return "".join(self.run_lines([f"cleave-compile {model} … {line}"], here) for line in block.lines if not line.startswith(tuple(NOT_RUN)))
+            return "".join(self.run_lines([f"cleave-compile {files.model_of(line)} … {line}"], here) for line in block.lines)
+        shown = next((FORMS[begin] for begin in FORMS if block.text.startswith(begin)), None)
+        if shown:
+            self.assertEqual(lacking(form_of(block.text), json.loads(self.run_lines([shown], here, both=False))), [])
         file = next((READ_BY[begin] for begin in READ_BY if block.text.startswith(begin)), None)
         if file:
             (here / file[0]).write_text(block.text)
             return self.run_lines([file[1]], here)
+        self.assertTrue(shown or block.kind not in ("json", "toml"), f"found {block.kind} that no command reads, expected an entry of READ_BY or FORMS")
+        drawn = next((DRAWN[begin] for begin in DRAWN if block.text.startswith(begin)), None)
+        if drawn:
+            self.assertEqual(parts_of(block.text), parts_of(self.run_lines([drawn], here)))
+            return ""
+        if block.lines[0].startswith("# torchtitan"):
+            printed = (here / "gpt.toml").read_text()
         if block.kind == "text" and block.page.name not in OTHER_PLANS and not block.text.lstrip().startswith(tuple(NOT_PRINTED)):
             self.check_text(block, printed)
         return ""

@@ -10,6 +10,7 @@ from pages import ROOT
 sys.path.insert(0, str(ROOT / "test/e2e"))
 import cleave  # noqa: E402
 import images  # noqa: E402
+import onnx_edit  # noqa: E402
 
 MODELS = {
     "gpt.onnx": ROOT / "docs/examples/gpt/gpt.onnx",
@@ -18,8 +19,8 @@ MODELS = {
     "net.pt2": cleave.MODELS / "resnet.pt2",
     "classifier.pt2": cleave.MODELS / "resnet.pt2",
 }
-# The models of options that stand alone on a page; on others gpt.onnx.
-OPTIONS_OF = {"choose-a-loss.md": "three-classes.onnx"}
+# The models for lines of options that have no command, by a text in them; for others gpt.onnx.
+MODELS_OF_OPTIONS = {"class-weights": "three-classes.onnx", ":aux": "two-heads.onnx"}
 TRAINING = "--train --loss softmax-cross-entropy:logits --set batch=8"
 GPT_PLAN = f"cleave-compile gpt.onnx {TRAINING} --ranks 2 -o gpt.plan"
 # Commands that run before those of a page.
@@ -30,6 +31,7 @@ BEFORE = {
                      "cp cnn.plan resnet50.plan", "cp cnn.plan cifar.plan"],
     "choose-a-loss.md": ["cleave-zoo vit_b_16 --classes 3 --image 32 --hidden 32 --heads 2 -o three-classes.onnx"],
     "export-what-was-trained.md": [GPT_PLAN, "mkdir trained"],
+    "interface.md": [f"cleave-compile gpt.onnx {TRAINING} --ranks 4 --mesh dp=2,tp=2 -o gpt.plan"],
     "keep-a-run-alive.md": [f"cleave-compile gpt.onnx {TRAINING} --ranks 4 -o gpt.plan"],
     "profile-a-model.md": ["cleave-zoo gpt2 -o gpt2.onnx"],
     "run-under-a-launcher.md": [f"cleave-compile gpt.onnx {TRAINING} --ranks 2 -o gpt.plan"],
@@ -60,6 +62,22 @@ def write_images(path, count):
     cleave.write_npz(path, arrays)
 
 
+def model_of(options):
+    return next((model for text, model in MODELS_OF_OPTIONS.items() if text in options), "gpt.onnx")
+
+
+def write_two_heads(path):
+    """The model of mlp.onnx with its output a second time, as `aux`."""
+    def add_head(graph):
+        parts = onnx_edit.fields(graph)
+        identity = onnx_edit.join([(1, onnx_edit.BYTES, b"logits"), (2, onnx_edit.BYTES, b"aux"), (4, onnx_edit.BYTES, b"Identity")])
+        output = onnx_edit.fields(next(value for field, _, value in parts if field == 12))
+        named = onnx_edit.join([(field, kind, b"aux" if field == 1 else value) for field, kind, value in output])
+        return onnx_edit.join([*parts, (1, onnx_edit.BYTES, identity), (12, onnx_edit.BYTES, named)])
+
+    path.write_bytes(onnx_edit.changed(MODELS["mlp.onnx"].read_bytes(), [7], add_head))
+
+
 def write_all(folder):
     """Writes the files of all pages."""
     random.seed(0)
@@ -79,6 +97,11 @@ def write_for(page, folder):
     else: # paths from the root of the repository
         (folder / "test").symlink_to(ROOT / "test")
         (folder / "docs").symlink_to(ROOT / "docs")
+    if page == "choose-a-loss.md":
+        write_two_heads(folder / "two-heads.onnx")
+    if page == "interface.md":
+        (folder / "build").mkdir()
+        (folder / "build/share").symlink_to(cleave.BIN.resolve().parent / "share")
 
 
 def write_archive(path, label, image):

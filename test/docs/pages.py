@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FOLDERS = [ROOT / "docs/tutorials", ROOT / "docs/howto"]
-PAGES = [ROOT / "README.md", ROOT / "docs/tour.md", *(page for folder in FOLDERS for page in sorted(folder.glob("[a-z]*.md")))]
+PAGES = [ROOT / "README.md", *(ROOT / f"docs/{name}.md" for name in ("tour", "architecture", "interface", "trust")),
+         *(page for folder in FOLDERS for page in sorted(folder.glob("[a-z]*.md")))]
 
 TOOL = r"cleave-[a-z]+(?= )|cleave(?= [a-z])|tools/\S+\.sh|build/bin/\S+"
-OTHER_COMMANDS = r"pip|apt|man|podman|python3?|torchrun|mpirun|srun|export|for|mkdir|cp|rm|head|kill|grep"
+OTHER_COMMANDS = r"pip|apt|man|podman|python3?|torchrun|mpirun|srun|openssl|export|source|for|mkdir|cp|rm|head|kill|grep"
 COMMAND = re.compile(rf"^(?:{TOOL}|(?:{OTHER_COMMANDS}) )")
-PYTHON = re.compile(r"^(?:import |from \w+ import |class \w+|def \w+\(|@|plan = |plan +#|run\.|plan\.run\(|dataset = )")
+PYTHON = re.compile(r"^(?:import [\w.]+(?: as|,|$)|from \w+ import |class \w+|def \w+\(|@|plan = |plan +#|run\.|plan\.run\(|dataset = )")
+TABLE = re.compile(r"\[\w+\]$")
 
 LIST_ITEM = re.compile(r"(?:\d+\.|[*-]) ")
 
@@ -33,9 +35,11 @@ class Block:
 
     @property
     def kind(self):
-        """commands, python, json, options (`--loss …`), or text: what a tool prints, a file, a quotation."""
+        """commands, python, json, toml, options (`--loss …`), or text: what a tool prints, a file, a quotation."""
         if self.lines[0].startswith("{\"") and self.lines[-1].endswith("}"):
             return "json"
+        if TABLE.match(self.lines[0]):
+            return "toml"
         if self.lines[0].startswith("--"):
             return "options"
         if any(PYTHON.match(line) for line in self.lines):

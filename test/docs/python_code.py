@@ -4,6 +4,7 @@ reader's, and few steps."""
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import types
@@ -162,10 +163,20 @@ class PythonCode(unittest.TestCase):
         plan.save("mlp.plan")
         cleave.call("cleave-run", "mlp.plan", data_command=f"{sys.executable} feed.py", steps=3, threads=1)
 
+    def compile_what_was_written(self, block):
+        """Runs the compilations of files that the Python above them wrote; commands.py runs the others, with files of its own."""
+        for line in block.text.replace("\\\n", "").splitlines():
+            words = line.split("#")[0].split()
+            if words[:1] == ["cleave-compile"] and pathlib.Path(words[1]).exists() and "…" not in words:
+                subprocess.run([pathlib.Path(os.environ["CLEAVE_BIN"]) / words[0], *words[1:], "-q"], check=True)
+
     def check(self, page):
         names, section = {"torch": torch, "F": F, "cleave": cleave}, page.name
         names.update(NAMES.get(section, dict)())
         for block in pages.blocks(page):
+            if block.kind == "commands":
+                with self.subTest(block.place):
+                    self.compile_what_was_written(block)
             if block.kind != "python" or "init_device_mesh" in block.text: # needs several GPUs; python-dtensors does the same on CPUs
                 continue
             with self.subTest(block.place):

@@ -27,7 +27,7 @@ def complete(tool, words):
 
 
 def small(tool, words):
-    words = [word.replace("/shared/", "shared/") for word in words]
+    words = [word.replace("/shared/", "shared/").replace("hf.=", "blocks.=") for word in words] # no model here has names with `hf.`
     for place, word in enumerate(words[:-1]):
         if tool == "cleave-run" and word in MOST and words[place + 1].isdigit():
             words[place + 1] = str(min(int(words[place + 1]), MOST[word]))
