@@ -76,8 +76,10 @@ static Result<codegen::GpuTarget> gpuTarget(const Compilation &c) {
     return codegen::gpuTargetFor(option.target);
   if (c.cluster->target.empty())
     return Status::userError("--cluster: '", c.cluster->name,
-                             "' does not say which GPU it has; add \"target\": \"sm_90\" to its "
-                             "file, or give --device cuda:sm_90 or --device cpu");
+                             "' names no target, for which kernels could be generated. If it has "
+                             "NVIDIA GPUs, add \"target\": \"sm_90\", say, to its file or give "
+                             "--device cuda:sm_90; for others, --stop-after planned shows the plan "
+                             "and --device cpu makes one that runs on CPUs");
   Result<codegen::GpuTarget> target = codegen::gpuTargetFor(c.cluster->target);
   if (!target)
     return Status::userError("--cluster: '", c.cluster->name, "': ", target.status().message(),

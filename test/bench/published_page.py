@@ -11,7 +11,7 @@ the plan's simulated step, in which communication overlaps with computation. No 
 Known causes of the differences: [benchmarks](../test/bench/README.md).
 
 {count} runs: geometric mean of predicted / published {mean:.2f}, spread × {spread:.2f}, from {least:.2f} to {most:.2f}. `test/bench/published_runs.py --page` wrote this
-page.
+page. {omitted}
 """
 
 
@@ -35,15 +35,21 @@ def table(rows):
                f"| {run.seconds:.3g} s | {row.predicted:.3g} s | {row.ratio:.2f} | {source_of(run)} |")
 
 
-def page(rows):
-    """The page as Markdown. `rows` are those of published_runs.py, with `run`, `predicted` and `ratio`."""
+def omitted_text(omitted):
+    reasons = "; ".join(f"{count}: {reason}" for reason, count in omitted.most_common())
+    return f"Not priced are {sum(omitted.values())} runs ({reasons})." if omitted else ""
+
+
+def page(rows, omitted):
+    """The page as Markdown. `rows` are those of published_runs.py, with `run`, `predicted` and `ratio`; `omitted` counts other runs by reason."""
     logarithms = [math.log(row.ratio) for row in rows]
     mean = sum(logarithms) / len(rows)
     spread = math.sqrt(sum((value - mean)**2 for value in logarithms) / len(rows))
     models = collections.defaultdict(list)
     for row in rows:
         models[row.run.model].append(row)
-    lines = [HEAD.format(count=len(rows), mean=math.exp(mean), spread=math.exp(spread), least=math.exp(min(logarithms)), most=math.exp(max(logarithms)))]
+    lines = [HEAD.format(count=len(rows), mean=math.exp(mean), spread=math.exp(spread), least=math.exp(min(logarithms)), most=math.exp(max(logarithms)),
+                         omitted=omitted_text(omitted))]
     for model, group in models.items():
         lines += [f"## {'GPT ' if model[0].isdigit() else ''}{model}", "", *table(group), ""]
     return "\n".join(lines)

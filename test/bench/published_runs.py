@@ -313,8 +313,8 @@ def summarize(title, rows):
                                                                               for key, rho in found.items()))
 
 
-def report(path, options, priced):
-    """Prices the runs of a file, prints them, and appends them to `priced`. The page is written anew after each run."""
+def report(path, options, priced, omitted):
+    """Prices the runs of a file, prints them, and appends them to `priced`; counts the others in `omitted` by reason. The page is written anew after each run."""
     with open(path, newline="") as file:
         table = list(csv.DictReader(file))
     form = next((read for column, read in FORMS.items() if column in table[0]), None) if table else None
@@ -325,6 +325,7 @@ def report(path, options, priced):
     reasons = [reason_to_skip(run, options) for run in runs]
     for reason, count in collections.Counter(filter(None, reasons)).items():
         print(f"  skipped {count}: {reason}")
+        omitted[reason] += count
     chosen = [run for run, reason in zip(runs, reasons) if not reason and options.only in f"{run.model} {run.gpu}"][::options.every]
     rows = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
@@ -333,12 +334,13 @@ def report(path, options, priced):
                     f"{run.recipe():11} {run.recompute[:15]:15} {'' if run.fused else 'unfused'}")
             if isinstance(predicted, str):
                 print(name, predicted, flush=True)
+                omitted[predicted.removeprefix("left out: ")] += 1
                 continue
             seconds, computing, schedule, bubble = predicted
             rows.append(Priced(run, seconds, 1 - computing / seconds, schedule, bubble))
             priced.append(rows[-1])
             if options.page:
-                options.page.write_text(published_page.page(priced), encoding="utf-8")
+                options.page.write_text(published_page.page(priced, omitted), encoding="utf-8")
             stages = f" (schedule alone {schedule:7.3f} s, {schedule / run.seconds:.3f}; bubble {100 * bubble:.0f} %)" if schedule else ""
             print(f"{name} published {run.seconds:7.3f} s, predicted {seconds:7.3f} s, exposed {100 * rows[-1].exposed:3.0f} %, "
                   f"ratio {rows[-1].ratio:.3f}{stages}", flush=True)
@@ -377,9 +379,9 @@ def main():
     if not found:
         print("skipped: no file of published runs, see --help for the columns")
         return
-    rows = []
+    rows, omitted = [], collections.Counter()
     for path in found:
-        report(path, options, rows)
+        report(path, options, rows, omitted)
     if len(found) > 1:
         summarize("all", rows)
     if options.csv:

@@ -221,6 +221,10 @@ class Mistakes(fixture.InFolder):
                 self.refuses(cleave.tool(tool, *words), option + " is empty")
         self.refuses(cleave.tool("cleave-run", ""), "argument 1 is empty")
 
+    def test_an_option_does_not_become_the_value_of_the_one_before(self):
+        self.refuses(cleave.tool("cleave-run", self.plan, "--data", "--steps", 6), "--data has no value: the next word is the option --steps")
+        self.refuses(cleave.tool("cleave-compile", "model.onnx", "-o", "--train"), "-o has no value: the next word is the option --train")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)

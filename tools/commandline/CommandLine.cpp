@@ -192,6 +192,23 @@ static Status refuseEmpty(int argc, char **argv) {
   return Status::ok();
 }
 
+// A user error if an option that needs a value is followed by another option.
+static Status refuseMissing(const CLI::App &app, int argc, char **argv) {
+  auto optionOf = [&](const std::string &word) {
+    return word.starts_with('-') ? app.get_option_no_throw(word.substr(0, word.find('=')))
+                                 : nullptr;
+  };
+  for (int i = 1; i + 1 < argc && std::string(argv[i]) != "--"; ++i) {
+    const std::string word = argv[i];
+    const CLI::Option *option = word.find('=') == std::string::npos ? optionOf(word) : nullptr;
+    if (option && option->get_expected_min() > 0 && option->get_type_size_min() > 0 &&
+        optionOf(argv[i + 1]))
+      return Status::userError(word, " has no value: the next word is the option ", argv[i + 1],
+                               " (see --help)");
+  }
+  return Status::ok();
+}
+
 std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   std::set_new_handler(endWithoutMemory);
   if (app.get_subcommands([](const CLI::App *) { return true; }).empty()) // commands have their own
@@ -199,8 +216,9 @@ std::optional<int> readCommandLine(CLI::App &app, int argc, char **argv) {
   app.set_version_flag("--version", concat(app.get_name(), " ", version()));
   addDescriptions(app);
   app.allow_extras();
-  if (Status empty = refuseEmpty(argc, argv); !empty)
-    return fail(app.get_name(), empty);
+  for (const Status &status : {refuseEmpty(argc, argv), refuseMissing(app, argc, argv)})
+    if (!status)
+      return fail(app.get_name(), status);
   Status status;
   try {
     app.parse(argc, argv);

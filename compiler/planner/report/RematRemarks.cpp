@@ -5,6 +5,17 @@
 
 namespace cleave::planner {
 
+// Whether other parts of the step than this one read the value or a view of it.
+static bool isReadOutside(const StepModel &model, const Value &value, Part part) {
+  return std::ranges::any_of(value.uses, [&](const Use &use) {
+    const Op &reader = model.ops[use.op];
+    return reader.part != part ||
+           (reader.isView && std::ranges::any_of(reader.results, [&](int result) {
+              return isReadOutside(model, model.values[result], part);
+            }));
+  });
+}
+
 // The bytes of an op's results on one rank; `areRead`: only those that other parts of the step than
 // its own read.
 static int64_t bytesOf(Costs &costs, const Decisions &decisions, int index, bool areRead) {
@@ -13,8 +24,7 @@ static int64_t bytesOf(Costs &costs, const Decisions &decisions, int index, bool
   int64_t bytes = 0;
   for (size_t i = 0; i < op.results.size(); ++i) {
     const Value &value = model.values[op.results[i]];
-    auto isElsewhere = [&](const Use &use) { return model.ops[use.op].part != op.part; };
-    if (!areRead || std::any_of(value.uses.begin(), value.uses.end(), isElsewhere))
+    if (!areRead || isReadOutside(model, value, op.part))
       bytes += localBytes(value, decisions.ops[index].results[i], costs.mesh());
   }
   return bytes;
