@@ -37,6 +37,32 @@ TEST_CASE("what the backward part reads of the forward part is kept, with its pr
   CHECK(recomputedOps(costs, plan).empty());
 }
 
+TEST_CASE("a value of which the backward part reads a view is kept with its bytes") {
+  const StepModel model = modelOf(R"(
+    func.func @step(%x: tensor<8x16xf32> {graph.role = "input", graph.name = "x"},
+                    %w: tensor<16x16xf32> {graph.role = "parameter", graph.name = "w"})
+        -> (tensor<f32> {graph.role = "loss", graph.name = "loss"},
+            tensor<16x16xf32> {graph.role = "parameter", graph.name = "w", graph.alias = 1 : i64}) {
+      %h = graph.dot_general %x, %w batch [] x [] contract [1] x [0]
+          : tensor<8x16xf32>, tensor<16x16xf32> -> tensor<8x16xf32>
+      %v = graph.reshape %h : tensor<8x16xf32> -> tensor<128xf32>
+      %s = graph.mul %v, %v : tensor<128xf32>
+      %l = graph.reduce sum %s over [0] : tensor<128xf32> -> tensor<f32>
+      %two = graph.constant dense<2.0> : tensor<128xf32>
+      %dv = graph.mul %v, %two : tensor<128xf32>
+      %dh = graph.reshape %dv : tensor<128xf32> -> tensor<8x16xf32>
+      %g = graph.dot_general %x, %dh batch [] x [] contract [0] x [0]
+          : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<16x16xf32>
+      %n = graph.add %w, %g : tensor<16x16xf32>
+      return %l, %n : tensor<f32>, tensor<16x16xf32>
+    })");
+  const PlanReport plan = plannedBy(model, "", 1);
+  Costs costs(model, h100Node(), plan.mesh);
+  const std::vector<KeptValue> kept = keptValuesOf(costs, plan);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].bytes == 8 * 16 * 4);
+}
+
 TEST_CASE("a value that is kept says from which price of memory on it would be recomputed") {
   KeptValue value{.name = "gelu", .bytes = 1 << 20, .share = 0.25, .recomputeSeconds = 1e-6};
   PlanReport plan;
