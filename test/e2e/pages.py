@@ -1,5 +1,5 @@
-"""The pages of `cleave-dump --html` and `cleave-run --report` in a browser: what they draw, at two widths. Chromium runs without a window;
-without it the tests are skipped."""
+"""The pages of `cleave-dump --html` and `cleave-run --report` in a browser: what they draw, at two widths, light and dark. Chromium runs
+without a window; without it the tests are skipped."""
 
 import html.parser
 import json
@@ -71,6 +71,34 @@ document.querySelector("#decision-table [aria-label='show all rows']").click();
 answers.again = rowsOf().length;
 """
 
+# The edges of the model: the lines between its boxes, what they say, and those that are left when all boxes or one are closed.
+OF_EDGES = """
+const svg = document.getElementById("model-edges");
+const linesOf = () => edgeLines.map(({from, to, isSkip, isCopies, isMoved}) =>
+  [modules[from].name, modules[to].name, [isSkip && "skip", isCopies && "copies", isMoved && "moved"].filter(Boolean).join(" ")]);
+const inside = (outer, inner) => outer.left - 0.5 <= inner.left && inner.right <= outer.right + 0.5 && outer.top - 0.5 <= inner.top && inner.bottom <= outer.bottom + 0.5;
+answers.lines = linesOf();
+answers.drawn = [Number(svg.dataset.drawn), Number(svg.dataset.skips), svg.querySelectorAll(".line").length, svg.querySelectorAll(".skip").length, svg.querySelectorAll(".moved").length];
+answers.outside = [...svg.querySelectorAll(".line")].filter((line) => !inside(svg.getBoundingClientRect(), line.getBoundingClientRect())).length;
+answers.cutBoxes = [...document.querySelectorAll("#modules .head > *")].filter((part) => part.offsetParent && !inside(document.getElementById("model").getBoundingClientRect(), part.getBoundingClientRect())).length;
+answers.isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+answers.paper = getComputedStyle(document.body).backgroundColor;
+press(svg, "End");
+answers.last = textOf("#edge");
+answers.ends = [...document.querySelectorAll("#modules .end > .head .mono")].map((name) => name.textContent);
+press(svg, "Home");
+answers.first = textOf("#edge");
+svg.querySelector(".skip .near").dispatchEvent(new PointerEvent("pointerenter"));
+answers.pointed = textOf("#edge");
+const all = (title) => [...document.querySelectorAll("#model .controls button")].find((button) => button.textContent === title).click();
+all("close all");
+answers.closed = linesOf();
+answers.closedBoxes = [...document.querySelectorAll("#modules .module")].filter((box) => box.offsetParent).length;
+all("open all");
+document.querySelector("#modules .outer .toggle").click();
+answers.oneClosed = linesOf();
+"""
+
 OF_RUNS = """
 const loss = document.getElementById("loss-chart");
 press(loss, "Home");
@@ -116,8 +144,8 @@ class Pages(fixture.InFolder):
         cls.json = json.loads(cleave.must("cleave-dump", cls.plan, "--json").out)
         cleave.must("cleave-dump", cls.plan, "--html", cls.folder / "gpt.html")
 
-    def look(self, name, questions, width=1280, change=None):
-        """A page as the browser has drawn it, with the answers to the questions. `change` is applied to its data."""
+    def look(self, name, questions, width=1280, change=None, scheme="light"):
+        """A page as the browser has drawn it, with the answers to the questions. `change` is applied to its data, `scheme` is the system's."""
         page = (self.folder / name).read_text()
         if change:
             begin = page.index('type="application/json">') + len('type="application/json">')
@@ -126,6 +154,7 @@ class Pages(fixture.InFolder):
         (self.folder / "asked.html").write_text(page.replace("</body>", ASK % questions))
         done = subprocess.run([BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--window-size={width},900",
                                f"--user-data-dir={self.folder / 'browser'}", "--virtual-time-budget=2000", "--dump-dom",
+                               f"--blink-settings=preferredColorScheme={0 if scheme == 'dark' else 1}",
                                f"file://{self.folder / 'asked.html'}"], capture_output=True, text=True, timeout=300, check=False)
         said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
         self.assertEqual(said, [], "the page complains")
@@ -163,6 +192,70 @@ class Pages(fixture.InFolder):
         self.assertTrue(0 < len(answers["chosen"]) < answers["all"])
         self.assertTrue(all("mlp.fc." in row for row in answers["chosen"]), answers["chosen"])
         self.assertEqual(answers["again"], answers["all"])
+
+    def lines(self, answers):
+        """The lines of the model as `from > to`, by what they are: "" or some of skip, copies (to another layer of the box), moved."""
+        self.assertEqual(answers["drawn"][0], len(answers["lines"]))
+        self.assertEqual(answers["drawn"][2:], [len(answers["lines"])] + [sum(what in line[2] for line in answers["lines"]) for what in ("skip", "moved")])
+        found = {}
+        for begin, end, what in answers["lines"]:
+            found.setdefault(what, []).append(f"{begin} > {end}")
+        return found
+
+    def test_lines_lead_from_each_module_to_the_readers_of_its_results(self):
+        answers = json.loads(self.look("gpt.html", OF_EDGES).answers)
+        lines, block = self.lines(answers), "blocks.{0,1}."
+        inner = [("ln1", "attn.qkv"), ("attn.qkv", "attn.proj"), ("attn.proj", "ln2"), ("ln2", "mlp.fc"), ("mlp.fc", "mlp.proj")]
+        self.assertEqual(sorted(lines[""]), sorted([f"{block}{a} > {block}{b}" for a, b in inner] +
+                                                   [f"head > {block}ln1", f"pos > {block}ln1", f"{block}mlp.proj > ln", "ln > head"]))
+        # The residual stream goes around attention and MLP, in the first block from the embeddings, and on to the next block.
+        self.assertEqual(sorted(lines["skip"]), sorted([f"head > {block}ln2", f"pos > {block}ln2", f"{block}ln1 > {block}ln2", f"{block}ln2 > ln"]))
+        self.assertEqual(lines["skip copies"], [f"{block}ln2 > {block}ln1"])
+        self.assertEqual(lines["copies"], [f"{block}mlp.proj > {block}ln1"])
+        self.assertEqual(len(answers["lines"]), 15)
+
+    def test_a_line_says_what_passes_and_closed_boxes_share_lines(self):
+        answers = json.loads(self.look("gpt.html", OF_EDGES).answers)
+        self.assertRegex(answers["first"], r"^head → blocks\.0\.ln1: f32\[\d+x16x32\], [\d.]+ KiB")
+        self.assertRegex(answers["last"], r"^ln → head: f32\[\d+x16x32\], ")
+        self.assertEqual(sorted(answers["ends"]), ["head", "ln"])
+        self.assertRegex(answers["pointed"], r" \(skip connection\): f32\[")
+        self.assertEqual(answers["closedBoxes"], 4)
+        block = "blocks.{0,1}"
+        self.assertEqual(answers["closed"], [["head", block, ""], ["pos", block, ""], [block, block, "copies"], [block, "ln", ""], ["ln", "head", ""]])
+        self.assertEqual(answers["oneClosed"], answers["closed"])
+
+    def test_skip_connections_of_a_u_net_lead_past_the_layers_between(self):
+        model, plan = self.folder / "unet.onnx", self.folder / "unet.plan"
+        cleave.must("cleave-zoo", "unet", "--hidden", 8, "--layers", 2, "--image", 32, "-o", model)
+        cleave.compile_model(model, plan, "--mesh", "dp=2", batch=4, ranks=2)
+        cleave.must("cleave-dump", plan, "--html", self.folder / "unet.html")
+        page = self.look("unet.html", OF_EDGES)
+        lines = self.lines(json.loads(page.answers))
+        skips = [(line.split(" > ")[0].split(".")[0], line.split(" > ")[1].split(".")[0]) for line in lines["skip"]]
+        self.assertEqual(sorted(skips), [("down1", "up1"), ("inc", "up2")])
+        pairs = {(line.split(" > ")[0].split(".")[0], line.split(" > ")[1].split(".")[0]) for lines_of in lines.values() for line in lines_of}
+        self.assertEqual({pair for pair in pairs if pair[0] != pair[1]} - set(skips),
+                         {("inc", "down1"), ("down1", "down2"), ("down2", "up1"), ("up1", "up2"), ("up2", "outc")})
+
+    def test_stages_send_to_each_other_in_the_model_and_run_after_each_other_in_the_timeline(self):
+        plan = self.folder / "stages.plan"
+        cleave.compile_model(cleave.GPT["model"], plan, "--stages", 2, "--micro-batch", 4, ranks=2)
+        cleave.must("cleave-dump", plan, "--html", self.folder / "stages.html")
+        of_times = """
+        const {bars, end} = layOutTimeline();
+        answers.end = end;
+        answers.later = bars.filter(({isLater}) => isLater).length;
+        answers.begins = plan.programs.map(({segments}) => segments.map(({name, begin}) => [name, begin]));
+        """
+        answers = json.loads(self.look("stages.html", OF_EDGES + of_times).answers)
+        self.assertTrue([line for line in answers["lines"] if "moved" in line[2]])
+        described = json.loads(cleave.must("cleave-dump", plan, "--json").out)
+        self.assertAlmostEqual(answers["end"], described["predicted"]["step_seconds"], delta=0.02 * answers["end"])
+        first, second = (dict(reversed(begins)) for begins in answers["begins"])  # of segments with one name, the first
+        self.assertLess(first["forward"], second["forward"])
+        self.assertLess(second["backward"], first["backward"])
+        self.assertGreater(answers["later"], 0)
 
     def test_ranks_with_one_block_of_a_tensor_share_a_frame(self):
         for ranks in (8, 32):
@@ -212,11 +305,17 @@ class Pages(fixture.InFolder):
         self.assertRegex(answers["timeline"], r"of a step; .* of it are exposed")
 
     def test_a_narrow_window_does_not_scroll_sideways(self):
-        for width in (400, 500, 1280):
-            answers = json.loads(self.look("gpt.html", OF_PLANS, width).answers)
+        papers = set()
+        for width, scheme in ((400, "light"), (400, "dark"), (500, "light"), (1280, "light"), (1280, "dark")):
+            answers = json.loads(self.look("gpt.html", OF_PLANS + OF_EDGES, width, scheme=scheme).answers)
             self.assertLessEqual(answers["wider"], 0, f"at {width} pixels")
             self.assertEqual(answers["hinted"], answers["cut"], "what is cut says that it scrolls")
             self.assertTrue(answers["cut"] or width > 500)
+            self.assertEqual((answers["outside"], answers["cutBoxes"]), (0, 0), f"at {width} pixels")
+            self.assertEqual((len(answers["lines"]), answers["drawn"][1]), (15, 5))
+            self.assertEqual(answers["isDark"], scheme == "dark")
+            papers.add((scheme, answers["paper"]))
+        self.assertEqual(len(papers), 2)
 
     def test_a_run_is_drawn_from_its_first_step_on(self):
         plan, data = self.folder / "evaluated.plan", cleave.GPT["data"]

@@ -15,7 +15,8 @@ bool isProduct(const plan::Instruction &instruction) {
          instruction.has_grouped_matmul();
 }
 
-// By position: whether the loss needs what the instruction writes.
+} // namespace
+
 std::vector<bool> neededByLoss(const plan::Program &program) {
   std::vector<bool> isNeeded;
   std::set<uint32_t> needed; // buffers
@@ -29,14 +30,12 @@ std::vector<bool> neededByLoss(const plan::Program &program) {
       for (const artifact::Access &access : accesses)
         writesNeeded |= access.writes && needed.contains(access.buffer);
       for (const artifact::Access &access : accesses)
-        if (writesNeeded && access.reads)
+        if (writesNeeded && (access.reads || instruction->has_launch())) // may read what it writes
           needed.insert(access.buffer);
       isNeeded.push_back(writesNeeded);
     }
   return {isNeeded.rbegin(), isNeeded.rend()};
 }
-
-} // namespace
 
 std::optional<size_t> backwardBegin(const plan::Program &program) {
   const std::vector<bool> isNeeded = neededByLoss(program);

@@ -14,6 +14,7 @@
 #include "tools/cleave-dump/Views.h"
 #include "tools/page/Page.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -21,28 +22,37 @@ namespace cleave::dump {
 
 namespace {
 
-// The predicted times of a step, each segment once, on the first rank of each program. All are 0 if
-// the plan cannot end.
+// The predicted times of a step on the first rank of each program. Ranks that run one program run
+// each segment once; others meet in messages, which needs every run. All are 0 if the plan cannot
+// end.
 class StepTimes {
 public:
   explicit StepTimes(const plan::Plan &plan)
-      : step_(schedule::timelineOf(plan, schedule::TimelineForm::Segments)) {
+      : step_(schedule::timelineOf(plan, hasOneStep(plan) ? schedule::TimelineForm::Segments
+                                                          : schedule::TimelineForm::Folded)) {
     if (Result<schedule::Simulation> found = schedule::simulate(step_.timeline))
       simulation_ = std::move(*found);
     else
       step_ = {};
     for (const schedule::SegmentRun &run : step_.runs)
-      firstTask_.emplace(std::pair(run.rank, run.segment), run.firstTask);
+      firstTasks_[{run.rank, run.segment}].push_back(run.firstTask);
   }
 
-  // Seconds since the step started, when an instruction or the segment begins; 0 in segments that
-  // the step does not run.
+  // Seconds since the step started, when an instruction or the segment begins in its first run; 0
+  // in segments that the step does not run.
   double beginOf(uint32_t program, uint32_t segment, int instruction = 0) const {
-    const auto first = firstTask_.find({rankOf(program), segment});
-    if (first == firstTask_.end())
-      return 0;
-    const size_t task = first->second + size_t(instruction);
-    return task < simulation_.begins.size() ? simulation_.begins[task] : 0; // an empty segment
+    const std::vector<uint32_t> &tasks = firstTasksOf(program, segment);
+    return tasks.empty() ? 0 : beginOf(tasks.front() + size_t(instruction));
+  }
+
+  // The same of the segment in all other runs.
+  std::vector<double> laterBeginsOf(uint32_t program, uint32_t segment) const {
+    std::vector<double> begins;
+    for (uint32_t task : firstTasksOf(program, segment))
+      begins.push_back(beginOf(size_t(task)));
+    if (!begins.empty())
+      begins.erase(begins.begin());
+    return begins;
   }
 
   // Pairs of [begin, end] in which the program communicates and does not compute.
@@ -58,6 +68,22 @@ public:
   }
 
 private:
+  static bool hasOneStep(const plan::Plan &plan) {
+    return std::ranges::count_if(plan.programs(), [](const plan::Program &program) {
+             return !isEvaluation(program);
+           }) == 1;
+  }
+
+  double beginOf(size_t task) const {
+    return task < simulation_.begins.size() ? simulation_.begins[task] : 0; // an empty segment
+  }
+
+  const std::vector<uint32_t> &firstTasksOf(uint32_t program, uint32_t segment) const {
+    static const std::vector<uint32_t> none;
+    const auto found = firstTasks_.find({rankOf(program), segment});
+    return found == firstTasks_.end() ? none : found->second;
+  }
+
   // The first rank that runs the program's step, or kNone.
   uint32_t rankOf(uint32_t program) const {
     const std::vector<schedule::Unit> &units = step_.timeline.units;
@@ -67,7 +93,8 @@ private:
 
   schedule::PlanTimeline step_;
   schedule::Simulation simulation_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> firstTask_; // by rank and segment
+  // Of each run, by rank and segment.
+  std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> firstTasks_;
 };
 
 } // namespace
@@ -159,7 +186,9 @@ static Json pageJson(const plan::Plan &plan) {
   Json result = planJson(plan);
   result["communication"] = communicationJson(plan);
   result["decision_rows"] = decisionRowsJson(plan);
-  result["model"] = modelTree(plan);
+  const ModelJson model = modelTree(plan);
+  result["model"] = model.nodes;
+  result["model_edges"] = model.edges;
   const StepTimes times(plan);
   for (int p = 0; p < plan.programs_size(); ++p) {
     const plan::Program &program = plan.programs(p);
@@ -168,6 +197,7 @@ static Json pageJson(const plan::Plan &plan) {
       segments.push_back({{"name", program.segments(s).name()},
                           {"runs", runsOf(program, s)},
                           {"begin", times.beginOf(p, s)},
+                          {"later_begins", times.laterBeginsOf(p, s)},
                           {"instructions", instructionsJson(plan, p, s, times)}});
     result["programs"][p]["segments"] = segments;
     if (const std::optional<size_t> begin = backwardBegin(program))

@@ -5,11 +5,13 @@
 #include "runtime/base/Fold.h"
 #include "tools/cleave-dump/InstructionOwners.h"
 #include "tools/cleave-dump/InstructionText.h"
+#include "tools/cleave-dump/ModelEdges.h"
 #include "tools/cleave-dump/PlanText.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace cleave::dump {
 
@@ -38,6 +40,7 @@ struct Module {
   std::string name;               // of several: folded
   size_t count = 1;               // of equal ones in this node
   std::vector<std::string> names; // of all of them
+  std::vector<std::string> paths; // of those with parameters: the names from the root on
   std::vector<Module> parts;
   std::vector<int> parameters; // tensors
   ModuleWork work;             // including its parts
@@ -165,6 +168,8 @@ private:
       }
       module = &*found;
     }
+    if (module->parameters.empty() && !module->name.empty())
+      module->paths = {name.substr(0, name.rfind('.'))};
     module->parameters.push_back(tensor);
     module->work.add(works_[tensor]);
   }
@@ -216,6 +221,7 @@ private:
   // To each part, that of the part in its place.
   static void addWork(Module &into, const Module &from) {
     into.work.add(from.work);
+    into.paths.insert(into.paths.end(), from.paths.begin(), from.paths.end());
     for (size_t p = 0; p < into.parts.size(); ++p)
       addWork(into.parts[p], from.parts[p]);
   }
@@ -224,14 +230,115 @@ private:
   std::vector<ModuleWork> works_; // by tensor
 };
 
+// Edges of nodes from those of their modules.
+class EdgeFolder {
+public:
+  explicit EdgeFolder(const std::vector<Module> &modules) {
+    for (const Module &module : modules)
+      number(module, -1, 0);
+  }
+
+  Json fold(const std::vector<ModelEdge> &edges) {
+    for (const ModelEdge &edge : edges) {
+      const auto from = nodeOf_.find(edge.from), to = nodeOf_.find(edge.to);
+      if (from != nodeOf_.end() && to != nodeOf_.end())
+        add(edge, from->second, to->second);
+    }
+    Json result = Json::array();
+    for (const Folded &edge : folded_)
+      result.push_back(jsonOf(edge));
+    return result;
+  }
+
+private:
+  struct Node {
+    int parent;   // -1: none
+    size_t parts; // of its name from the root on
+  };
+
+  struct Folded {
+    int from, to;
+    bool areCopies, isSkip = false;
+    std::vector<std::string> froms, tos; // modules
+    Json values = Json::array();
+  };
+
+  // Names have few parts, so that the recursion is shallow.
+  void number(const Module &module, int parent, size_t above) {
+    const int index = int(nodes_.size());
+    nodes_.push_back({parent, above + partsOf(module.name)});
+    for (const std::string &path : module.paths)
+      nodeOf_[path] = index;
+    for (const Module &part : module.parts)
+      number(part, index, nodes_[size_t(index)].parts);
+  }
+
+  static size_t partsOf(const std::string &name) {
+    return size_t(std::ranges::count(name, '.')) + 1;
+  }
+
+  void add(const ModelEdge &edge, int from, int to) {
+    const bool areCopies = areInCopies(edge, from, to);
+    const auto [found, isNew] = foldedOf_.emplace(std::tuple(from, to, areCopies), folded_.size());
+    if (isNew)
+      folded_.push_back({.from = from, .to = to, .areCopies = areCopies});
+    Folded &folded = folded_[found->second];
+    folded.isSkip |= edge.isSkip;
+    folded.froms.push_back(edge.from);
+    folded.tos.push_back(edge.to);
+    Json value = {edge.value, edge.bytes, edge.layout, edge.passage};
+    while (value.back() == "")
+      value.erase(value.size() - 1);
+    if (std::ranges::find(folded.values, value) == folded.values.end())
+      folded.values.push_back(value);
+  }
+
+  // Whether the modules are in different ones of the equal layers of a node around both.
+  bool areInCopies(const ModelEdge &edge, int from, int to) const {
+    std::set<int> around;
+    for (int node = from; node >= 0; node = nodes_[size_t(node)].parent)
+      around.insert(node);
+    while (to >= 0 && !around.contains(to))
+      to = nodes_[size_t(to)].parent;
+    const size_t parts = to < 0 ? 0 : nodes_[size_t(to)].parts;
+    return beginOf(edge.from, parts) != beginOf(edge.to, parts);
+  }
+
+  // The first parts of a name.
+  static std::string beginOf(const std::string &name, size_t parts) {
+    size_t end = 0;
+    for (size_t p = 0; p < parts && end != std::string::npos; ++p)
+      end = name.find('.', end + (p > 0));
+    return name.substr(0, parts == 0 ? 0 : end);
+  }
+
+  static Json jsonOf(const Folded &edge) {
+    Json json = {{"from", edge.from},
+                 {"to", edge.to},
+                 {"names", {foldedName(edge.froms), foldedName(edge.tos)}}};
+    if (edge.areCopies)
+      json["copies"] = true;
+    if (edge.isSkip)
+      json["skip"] = true;
+    json["values"] = edge.values;
+    return json;
+  }
+
+  std::vector<Node> nodes_;
+  std::map<std::string, int> nodeOf_; // by module
+  std::vector<Folded> folded_;
+  std::map<std::tuple<int, int, bool>, size_t> foldedOf_;
+};
+
 } // namespace
 
-Json modelTree(const plan::Plan &plan) {
+ModelJson modelTree(const plan::Plan &plan) {
   TreeBuilder builder(plan);
+  const std::vector<Module> modules = builder.build();
   Json nodes = Json::array();
-  for (const Module &module : builder.build())
+  for (const Module &module : modules)
     nodes.push_back(builder.jsonOf(module));
-  return nodes;
+  return {.nodes = nodes, .edges = EdgeFolder(modules).fold(modelEdges(plan))};
 }
 
 } // namespace cleave::dump

@@ -36,6 +36,17 @@ TEST_CASE("what the forward pass computes beside the loss is not part of the bac
   CHECK(dump::backwardBegin(program) == std::nullopt);
 }
 
+TEST_CASE("the loss needs what a kernel changes in place, although another result of it is read") {
+  plan::Plan plan = smallPlan();
+  plan::Program &program = *plan.mutable_programs(0);
+  plan::Instruction both; // adds to the result of the first product, and writes the second one's
+  both.mutable_launch()->add_buffers(4), both.mutable_launch()->add_buffers(5);
+  both.mutable_launch()->add_written(0), both.mutable_launch()->add_written(1);
+  *program.mutable_segments(0)->mutable_instructions(2) = both;
+  CHECK(dump::neededByLoss(program) ==
+        std::vector<bool>{true, true, true, true, false, true, false, false, false});
+}
+
 TEST_CASE("a program without a loss has no backward pass") {
   plan::Plan plan = smallPlan();
   plan::Program &program = *plan.mutable_programs(0);

@@ -46,7 +46,7 @@ TEST_CASE("equal modules in a row share a node, with the sums of their seconds")
   plan.mutable_decisions(0)->set_kind("kept"), plan.mutable_decisions(0)->set_bytes(100);
   plan.mutable_decisions(1)->set_kind("kept"), plan.mutable_decisions(1)->set_bytes(20);
   plan.mutable_decisions(1)->set_place("input of h.1.w, gradient");
-  dump::Json tree = dump::modelTree(plan);
+  dump::Json tree = dump::modelTree(plan).nodes;
   REQUIRE(tree.size() == 1);
   CHECK(tree[0]["name"] == "h.{0,1}");
   CHECK(tree[0]["count"] == 2);
@@ -59,7 +59,7 @@ TEST_CASE("equal modules in a row share a node, with the sums of their seconds")
   CHECK(seconds == Approx(2 * 1e-6 + 2 * 4e-6 + 2e-6)); // two micro-batches, then the updates
 
   plan.mutable_tensors(2)->mutable_sharding(0)->add_axes(1);
-  tree = dump::modelTree(plan);
+  tree = dump::modelTree(plan).nodes;
   REQUIRE(tree.size() == 1);
   CHECK(tree[0]["name"] == "h");
   REQUIRE(tree[0]["parts"].size() == 2);
@@ -71,7 +71,7 @@ TEST_CASE("layers that equal an earlier one share its node, although another is 
   plan.mutable_tensors(3)->set_role(plan::PARAMETER);
   plan.mutable_tensors(3)->set_name("h.2.w");
   plan.mutable_tensors(2)->mutable_sharding(0)->add_axes(1);
-  const dump::Json parts = dump::modelTree(plan)[0]["parts"];
+  const dump::Json parts = dump::modelTree(plan).nodes[0]["parts"];
   REQUIRE(parts.size() == 2);
   CHECK(parts[0]["name"] == "{0,2}");
   CHECK(parts[1]["name"] == "1");

@@ -15,8 +15,16 @@ const steps = () => plan.programs.filter((program) => program.kind === "step");
 // `4 ranks (0-3)`
 const ranksText = (ranks) => ranks.length === 1 ? `rank ${ranks[0]}` : `${ranks.length} ranks (${rangesText(ranks)})`;
 
+// The bars of the runs of a segment after the first, each as long as the first.
+function laterRuns(segment, rowOf) {
+  const {instructions, later_begins: begins} = segment, ends = instructions.map((bar) => bar[3] + bar[4]);
+  const lane = instructions.some((bar) => bar[2] === 0) ? 0 : instructions[0]?.[2], seconds = ends.reduce((a, b) => Math.max(a, b), segment.begin) - segment.begin;
+  return begins.map((begin, r) => ({row: rowOf[lane] ?? rowOf[0], begin, segment, isLater: true, bar: [segment.name, `run ${r + 2} of`, lane, begin, seconds, 0, 0, ""]}));
+}
+
 // Rows {title, isExposed}, one per program and lane that takes time and one of exposed communication; bars, spans of exposed communication and the
-// begins of segments, with their rows and times. What takes no time, in a lane without a row, is among what is computed. Segments lie one behind the other, each once. All times are those of the simulated step.
+// begins of segments, with their rows and times. What takes no time, in a lane without a row, is among what is computed. Segments lie one behind the other;
+// each has its bars in its first run, and one bar in each later run that the stages of a pipeline have. All times are those of the simulated step.
 function layOutTimeline() {
   const rows = [], bars = [], marks = [], exposed = [];
   let end = 0;
@@ -28,15 +36,15 @@ function layOutTimeline() {
       if (l === 1) rowOf.exposed = rows.push({title: "exposed: nothing is computed meanwhile", isExposed: true}) - 1;
     });
     for (const segment of segments) {
-      for (const bar of segment.instructions) {
+      for (const bar of segment.instructions)
         bars.push({bar, row: rowOf[bar[2]] ?? rowOf[0], begin: bar[3], segment});
-        end = Math.max(end, bar[3] + bar[4]);
-      }
+      bars.push(...laterRuns(segment, rowOf));
       if (program === plan.programs[0]) marks.push({at: segment.begin, text: segment.name + (segment.runs > 1 ? ` x ${segment.runs}` : "")});
     }
     for (const [first, last] of program.exposed)
       exposed.push({row: rowOf.exposed, begin: first, end: last});
   }
+  for (const {bar, begin} of bars) end = Math.max(end, begin + bar[4]);
   marks.sort((a, b) => a.at - b.at);
   return {rows, bars, marks, exposed, end};
 }
@@ -57,13 +65,13 @@ function timelineSection() {
   const toX = (seconds, width) => (seconds - from) / (to - from) * width;
   function draw(context, width) {
     let drawn = 0;
-    const colors = Object.fromEntries(kinds.map((kind) => [kind, color(colorOf(kinds, kind))]));
+    const colors = Object.fromEntries(kinds.map((kind) => [kind, color(colorOf(kinds, kind))])), later = color("--line");
     context.fillStyle = color("--faint");
     for (const row of rows) context.fillText(row.title, 4, row.top - 4);
-    bars.forEach(({bar, row, begin}, b) => {
+    bars.forEach(({bar, row, begin, isLater}, b) => {
       const x = toX(begin, width), w = Math.max(0.15, bar[4] / (to - from) * width); // narrow ones are faint
       if (x + w < 0 || x > width) return;
-      context.fillStyle = b === chosen ? color("--ink") : colors[kindOf(bar)];
+      context.fillStyle = b === chosen ? color("--ink") : isLater ? later : colors[kindOf(bar)];
       context.fillRect(x, rows[row].top, w > 3 ? w - 0.5 : w, rows[row].tall);
       ++drawn;
     });
@@ -75,8 +83,9 @@ function timelineSection() {
     for (const {at, text} of marks.toReversed()) {
       const x = toX(at, width);
       context.fillRect(x, 0, 1, height - 20);
-      if (x + 6 + context.measureText(text).width < next) context.fillText(text, x + 3, 11);
-      next = x;
+      const textWidth = context.measureText(text).width, isCut = x + 3 + textWidth > width; // at the right edge, the name stands before the mark
+      if (x + 6 + textWidth < next || isCut) context.fillText(text, isCut ? x - 3 - textWidth : x + 3, 11);
+      next = isCut ? x - 3 - textWidth : x;
     }
     axis(context, from, to, (at) => toX(at, width), height - 18, secondsText);
     return drawn;
@@ -148,10 +157,11 @@ function timelineSection() {
   const {seconds: total, exposed: waited} = plan.communication;
   const alike = steps().length === 1 && plan.ranks > 1 ? `All ${plan.ranks} ranks run the same program, each on its part of the tensors: a row is ` +
     "that of every rank. " : "";
-  section("timeline", "Timeline", `The step as predicted, each segment once. ${alike}` +
+  const hasLater = bars.some(({isLater}) => isLater);
+  section("timeline", "Timeline", `The step as predicted, ${hasLater ? "each segment in its first run; later runs are grey" : "each segment once"}. ${alike}` +
           (total === 0 ? "" : `Communication takes ${secondsText(total)} of a step; ${secondsText(waited)} of it are exposed: ` +
           "nothing is computed meanwhile. ") + "Drag to move, + and - (or the wheel with Shift) to zoom.",
           el("div", {class: "controls"}, button("+", () => zoom(0.6, (from + to) / 2)), button("-", () => zoom(1 / 0.6, (from + to) / 2)),
              button("whole step", () => { from = 0; to = end; chart.redraw(); })),
-          legend(kinds, (kind) => bars.some(({bar}) => kindOf(bar) === kind)), chart.box, detail);
+          legend(kinds, (kind) => bars.some(({bar, isLater}) => !isLater && kindOf(bar) === kind)), chart.box, detail);
 }

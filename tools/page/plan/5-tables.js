@@ -87,7 +87,7 @@ function rooflineSection() {
           `lines are the highest rates of this plan: ${countText(10 ** most, "FLOP/s")} and ${countText(10 ** bandwidth, "B/s")}.`,
           legend(kinds, (kind) => points.some(({bar}) => kindOf(bar) === kind)),
           el("div", {class: "figure"}, scrolling(el("svg", {id: "roofline", viewBox: `0 0 ${width} ${height}`, "data-drawn": points.length,
-             style: "display:block;width:100%;min-width:520px;font-size:11px;fill:var(--faint)", role: "img", "aria-label": "rates of instructions"}, ...lines, ...circles))));
+             style: "display:block;width:100%;min-width:760px;font-size:11px;fill:var(--faint)", role: "img", "aria-label": "rates of instructions"}, ...lines, ...circles))));
 }
 
 function remarksSection() {
