@@ -45,26 +45,20 @@ static Status addSource(Compilation &c) {
   return Status::ok();
 }
 
-static uint64_t sentBytes(const plan::Program &program, const plan::Instruction &instruction) {
-  uint64_t bytes = 0;
-  if (instruction.has_collective())
-    for (uint32_t buffer : instruction.collective().send())
-      bytes += program.buffers(buffer).bytes();
-  return bytes;
-}
-
 // Raises the FLOPs and the sent bytes to the values of this program if these are larger.
-static void addWork(const plan::Program &program, plan::Prediction &predicted) {
-  double flops = 0;
-  uint64_t sent = 0;
+static void addWork(const plan::Program &program, plan::Plan &plan) {
+  plan::Prediction &predicted = *plan.mutable_predicted();
+  double flops = 0, sent = 0;
   std::vector<int64_t> runs = runsOf(program);
   for (int s = 0; s < program.segments_size(); ++s)
     for (const plan::Instruction &instruction : program.segments(s).instructions()) {
       flops += runs[s] * artifact::flopsOf(program, instruction);
-      sent += runs[s] * sentBytes(program, instruction);
+      if (instruction.has_collective())
+        sent += runs[s] * artifact::sentBytes(plan, program, instruction.collective());
     }
   predicted.set_flops(std::max(predicted.flops(), flops));
-  predicted.set_communication_bytes(std::max(predicted.communication_bytes(), sent));
+  predicted.set_communication_bytes(
+      std::max(predicted.communication_bytes(), static_cast<uint64_t>(sent)));
 }
 
 // Adds the seconds, bytes and FLOPs of the programs. The planner's numbers are added by Record.h.
@@ -80,7 +74,7 @@ static Status addPrediction(Compilation &c) {
   predicted.set_cluster(c.options.cluster);
   for (const plan::Program &program : c.plan.programs())
     if (program.kind() == plan::Program::STEP)
-      addWork(program, predicted);
+      addWork(program, c.plan);
   return Status::ok();
 }
 

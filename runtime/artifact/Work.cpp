@@ -3,6 +3,7 @@
 
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/KernelSignature.h"
+#include "runtime/base/Collective.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/ConvolutionLowering.h"
 #include "runtime/base/DType.h"
@@ -130,7 +131,25 @@ static double tensorBytes(const plan::Program &program, const std::vector<Stride
   return bytes;
 }
 
-double bytesOf(const plan::Program &program, const plan::Instruction &instruction) {
+double sentBytes(const plan::Plan &plan, const plan::Program &program,
+                 const plan::Collective &collective) {
+  if (collective.kind() == plan::Collective::RECV)
+    return 0;
+  auto sum = [&](const auto &list) {
+    double bytes = 0;
+    for (uint32_t buffer : list)
+      bytes += bufferBytes(program, buffer);
+    return bytes;
+  };
+  double ranks = 1;
+  for (uint32_t axis : collective.axes())
+    ranks *= plan.mesh(int(axis)).size();
+  return shareSent(static_cast<CollectiveKind>(collective.kind()), ranks) *
+         std::max(sum(collective.send()), sum(collective.recv()));
+}
+
+// The bytes of instructions other than collectives.
+static double localBytesOf(const plan::Program &program, const plan::Instruction &instruction) {
   auto buffers = [&](const auto &list) {
     double bytes = 0;
     for (uint32_t buffer : list)
@@ -149,11 +168,15 @@ double bytesOf(const plan::Program &program, const plan::Instruction &instructio
     const plan::Convolution &conv = instruction.convolution();
     return buffers(std::array{conv.input(), conv.weight(), conv.output()});
   }
-  if (instruction.has_collective())
-    return buffers(instruction.collective().send());
   if (instruction.has_copy())
     return buffers(std::array{instruction.copy().from(), instruction.copy().to()});
   return instruction.has_fill() ? bufferBytes(program, instruction.fill().buffer()) : 0;
+}
+
+double bytesOf(const plan::Plan &plan, const plan::Program &program,
+               const plan::Instruction &instruction) {
+  return instruction.has_collective() ? sentBytes(plan, program, instruction.collective())
+                                      : localBytesOf(program, instruction);
 }
 
 // Products with one right (left) factor are one product of more rows (columns).
@@ -191,7 +214,8 @@ static std::optional<uint32_t> factorOf(const plan::Instruction &instruction) {
 }
 
 KernelWork workOf(const plan::Program &program, const plan::Instruction &instruction) {
-  KernelWork work{.flops = flopsOf(program, instruction), .bytes = bytesOf(program, instruction)};
+  KernelWork work{.flops = flopsOf(program, instruction),
+                  .bytes = localBytesOf(program, instruction)};
   const std::optional<uint32_t> factor = factorOf(instruction);
   if (!factor)
     return work;

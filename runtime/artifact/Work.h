@@ -23,9 +23,15 @@ KernelWork workOf(const plan::Program &program, const plan::Instruction &instruc
 double slowestShare(const plan::Attention &attention);
 
 // Bytes that one run reads and writes, each operand and result once. The operands of a matmul or an
-// attention may be parts of their buffers, and repeated elements count once. For a collective, the
-// bytes that this rank sends. 0 for loads of inputs, stores of outputs and metrics.
-double bytesOf(const plan::Program &program, const plan::Instruction &instruction);
+// attention may be parts of their buffers, and repeated elements count once. For a collective,
+// sentBytes(). 0 for loads of inputs, stores of outputs and metrics.
+double bytesOf(const plan::Plan &plan, const plan::Program &program,
+               const plan::Instruction &instruction);
+
+// Bytes that a rank sends in a collective by the bandwidth-optimal algorithms, as shareSent() of
+// runtime/base/Collective.h states them; 0 for the receiver of a message.
+double sentBytes(const plan::Plan &plan, const plan::Program &program,
+                 const plan::Collective &collective);
 
 // Whether the factors of a matmul, a convolution or an attention have 16 bits or may be rounded to
 // tf32, so that tensor cores multiply them.

@@ -11,8 +11,8 @@
 #include <map>
 
 namespace cleave::executor {
-ExecutionProfile::ExecutionProfile(const plan::Program &program, int steps)
-    : program_(program), perStep_(0) {
+ExecutionProfile::ExecutionProfile(const plan::Plan &plan, const plan::Program &program, int steps)
+    : plan_(plan), program_(program), perStep_(0) {
   for (const plan::ScheduleStep &step : program.schedule())
     perStep_ += size_t(program.segments(int(step.segment())).instructions_size());
   ring_.resize(std::max<size_t>(1, perStep_ * size_t(std::max(1, steps))));
@@ -55,7 +55,7 @@ std::string ExecutionProfile::summary(size_t rows) const {
     const plan::Instruction &what =
         program_.segments(int(event.segment)).instructions(int(event.index));
     const Sum one{1, event.end - event.begin, what.seconds(), artifact::flopsOf(program_, what),
-                  artifact::bytesOf(program_, what)};
+                  artifact::bytesOf(plan_, program_, what)};
     sums[artifact::workKind(program_, what)].add(one);
     all.add(one);
   }

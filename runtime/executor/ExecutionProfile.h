@@ -18,9 +18,9 @@ public:
     double begin, end; // seconds of now()
   };
 
-  // Records the last `steps` steps of a program, in memory that is allocated here. The program
-  // outlives the profile.
-  ExecutionProfile(const plan::Program &program, int steps);
+  // Records the last `steps` steps of a program of the plan, in memory that is allocated here. Both
+  // outlive the profile.
+  ExecutionProfile(const plan::Plan &plan, const plan::Program &program, int steps);
 
   // Seconds of a clock that is common to all processes of this machine.
   static double now();
@@ -39,6 +39,7 @@ public:
   std::string summary(size_t rows = 12) const;
 
 private:
+  const plan::Plan &plan_;
   const plan::Program &program_;
   size_t perStep_;           // records of a step
   std::vector<Record> ring_; // the last ones

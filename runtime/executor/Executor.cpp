@@ -310,7 +310,7 @@ private:
 
   Status prepareActions() {
     if (options_.profiledSteps)
-      profile_ = std::make_unique<ExecutionProfile>(program_, options_.profiledSteps);
+      profile_ = std::make_unique<ExecutionProfile>(plan_, program_, options_.profiledSteps);
     CLEAVE_TRY(prepare(step_, data_, check_.get(), profile_.get(), *position_));
     if (step_.staging)
       for (const plan::Buffer &buffer : program_.buffers())

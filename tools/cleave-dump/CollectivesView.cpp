@@ -1,4 +1,4 @@
-// --collectives: every collective of one step on rank 0.
+// --collectives: every collective of one step on rank 0; and their sums by kind.
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
@@ -8,6 +8,8 @@
 #include "tools/cleave-dump/Views.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace cleave::dump {
 
@@ -105,6 +107,37 @@ std::string collectivesView(const plan::Plan &plan) {
               ? paragraph("until: position of the first instruction of another queue that waits", 0)
               : "") +
          result;
+}
+
+std::string collectiveTable(const plan::Plan &plan, std::optional<uint32_t> axis) {
+  struct Row {
+    uint64_t count = 0, tensors = 0, sent = 0;
+    double seconds = 0;
+  };
+  const plan::Program &program = programOf(plan, 0);
+  std::map<std::tuple<int, std::string, std::string>, Row> rows;
+  std::map<std::string, int> firstOfName;
+  for (int s = 0; s < program.segments_size(); ++s) {
+    const int first = firstOfName.try_emplace(program.segments(s).name(), s).first->second;
+    const uint64_t runs = runsOf(program, s);
+    for (const plan::Instruction &instruction : program.segments(s).instructions()) {
+      const plan::Collective &collective = instruction.collective();
+      if (!instruction.has_collective() ||
+          (axis && std::ranges::find(collective.axes(), *axis) == collective.axes().end()))
+        continue;
+      Row &row = rows[{first, artifact::kindName(collective), axesText(plan, collective.axes())}];
+      row.count += runs;
+      row.tensors += runs * std::max(collective.send_size(), collective.recv_size());
+      row.sent += runs * sentBytes(plan, program, collective);
+      row.seconds += double(runs) * instruction.seconds();
+    }
+  }
+  Table table({"segment", "collective", "over", ">calls", ">tensors", ">sent", ">predicted"});
+  for (const auto &[key, row] : rows)
+    table.add({program.segments(std::get<0>(key)).name(), std::get<1>(key), std::get<2>(key),
+               std::to_string(row.count), std::to_string(row.tensors), bytesText(row.sent),
+               secondsText(row.seconds)});
+  return table.isEmpty() ? "" : tableText(table);
 }
 
 } // namespace cleave::dump

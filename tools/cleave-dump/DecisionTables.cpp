@@ -127,6 +127,14 @@ std::string decisionTables(const plan::Plan &plan, Rows rows) {
          "  (--explain NAME lists the alternatives)\n";
 }
 
+// What is known of a mesh without a plan, whose bound is `seconds`.
+static std::string boundText(const plan::Plan &plan, double seconds) {
+  const double chosen = plan.predicted().planned_seconds();
+  return seconds < chosen ? concat("not planned: at most ", percentText(1 - seconds / chosen),
+                                   " faster than the chosen one")
+                          : "ruled out by its bound";
+}
+
 std::string meshTable(const plan::Plan &plan) {
   std::vector<const plan::Decision *> tried;
   for (const plan::Decision &decision : plan.decisions())
@@ -140,14 +148,15 @@ std::string meshTable(const plan::Plan &plan) {
   std::ranges::stable_sort(tried, {}, key);
   Table table({"mesh", ">step", ">one rank", ""});
   for (const plan::Decision *mesh : tried)
-    table.add({mesh->name(),
-               mesh->seconds() > 0
-                   ? (mesh->choice() == "at least" ? ">= " : "") + secondsText(mesh->seconds())
-                   : "",
-               mesh->bytes() ? bytesText(mesh->bytes()) : "",
-               mesh->reason().empty()
-                   ? mesh->choice() == "at least" ? "ruled out by its bound" : mesh->choice()
-                   : mesh->reason()});
+    table.add(
+        {mesh->name(),
+         mesh->seconds() > 0
+             ? (mesh->choice() == "at least" ? ">= " : "") + secondsText(mesh->seconds())
+             : "",
+         mesh->bytes() ? bytesText(mesh->bytes()) : "",
+         mesh->reason().empty()
+             ? mesh->choice() == "at least" ? boundText(plan, mesh->seconds()) : mesh->choice()
+             : mesh->reason()});
   return "\n" + titled("Meshes tried") + "\n" + tableText(table);
 }
 

@@ -16,8 +16,9 @@ namespace cleave::dump {
 static std::string more(double seconds) { return (seconds >= 0 ? "+" : "") + secondsText(seconds); }
 
 static std::string decisionText(const plan::Decision &decision) {
-  std::string what = concat(decision.kind(), decision.place().empty() ? "" : ", ", decision.place(),
-                            ": ", decision.choice());
+  std::string what =
+      concat(decision.kind(), decision.place().empty() ? "" : ", ", decision.place(), ": ",
+             decision.choice(), decision.kind() == "axis" ? " of the FLOPs" : "");
   if (decision.seconds() != 0)
     what += ", " + secondsText(decision.seconds());
   std::string result = paragraph(what, 0);
@@ -141,6 +142,10 @@ Result<std::string> explain(const plan::Plan &plan, const std::string &asked) {
   for (const plan::Program &program : plan.programs())
     if (std::string found = programText(plan, program, name); !found.empty())
       result += (result.empty() ? "" : "\n") + found;
+  for (int a = 0; a < plan.mesh_size(); ++a)
+    if (const std::string table = collectiveTable(plan, uint32_t(a));
+        concat(plan.mesh(a).name(), "=", plan.mesh(a).size()) == name && !table.empty())
+      result += "\ncollectives of one step over it (rank 0):\n" + table;
   if (result.empty())
     return unknownName(plan, name);
   return titled(name) + "\n" + result;

@@ -84,7 +84,7 @@ private:
     const double times = static_cast<double>(runs),
                  flops = times * artifact::flopsOf(program_, instruction);
     Work work{runs, times * instruction.seconds(), flops,
-              times * artifact::bytesOf(program_, instruction)};
+              times * artifact::bytesOf(plan_, program_, instruction)};
     if (instruction.has_launch())
       work.blocks =
           program_.kernels(static_cast<int>(instruction.launch().kernel())).grid().blocks();

@@ -4,6 +4,7 @@
 #include "runtime/artifact/Enums.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
+#include "runtime/base/Collective.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Terminal.h"
@@ -180,6 +181,15 @@ uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &c
   for (uint32_t buffer : collective.recv())
     received += bufferAt(program, buffer).bytes();
   return std::max(sent, received);
+}
+
+uint64_t sentBytes(const plan::Plan &plan, const plan::Program &program,
+                   const plan::Collective &collective) {
+  const auto kind = collectiveFromNumber(collective.kind());
+  if (!kind || kind == CollectiveKind::Recv)
+    return 0;
+  const double share = shareSent(*kind, double(ranksAlong(plan, collective.axes())));
+  return uint64_t(share * double(collectiveBytes(program, collective)));
 }
 
 static std::string fileName(const std::string &path) {

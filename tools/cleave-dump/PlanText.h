@@ -9,6 +9,7 @@
 #include "runtime/base/Table.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +79,14 @@ std::string runsText(const plan::Program &program, uint32_t segment);
 
 // Bytes moved or reduced by a collective on one rank: the larger of operands and results.
 uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective);
+// The bytes of these that a rank sends (artifact::sentBytes()).
+uint64_t sentBytes(const plan::Plan &plan, const plan::Program &program,
+                   const plan::Collective &collective);
+
+// The collectives of a step of rank 0; those of one kind, group and segment share a row. Segments
+// of one name, one for each slot of the micro-batches, count as one. `axis`: only those over this
+// axis of the mesh. Empty if there are none.
+std::string collectiveTable(const plan::Plan &plan, std::optional<uint32_t> axis = {});
 
 // The name of a decision in a row that several may share: its place in the model, if it has one.
 inline const std::string &rowName(const plan::Decision &decision) {

@@ -64,22 +64,29 @@ static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) 
   return rows;
 }
 
-// A reason without the seconds that another column has: `recomputing it would take 3.32 us; …`.
+// Why the value is not recomputed; empty if it could be, for a price that other columns have.
 static std::string reasonText(const std::string &reason) {
-  if (!reason.starts_with("recomputing it would take") && !reason.starts_with("recomputing takes"))
-    return reason;
-  const size_t end = reason.find("; ");
-  return end == std::string::npos ? "" : reason.substr(end + 2);
+  const bool isPrice =
+      reason.starts_with("recomputing it would take") || reason.starts_with("recomputing takes");
+  return isPrice ? "" : reason;
+}
+
+// `14.5 ms`: what a GiB of memory costs.
+static std::string priceText(const Row &row) {
+  constexpr double kGiB = 1 << 30;
+  return row.bytes > 0 && row.seconds > 0 ? secondsText(row.seconds / double(row.bytes) * kGiB)
+                                          : "";
 }
 
 std::string rematTable(const plan::Plan &plan, const std::string &kind) {
   const bool isRecomputed = kind == "recompute";
   Table table({isRecomputed ? "recomputed (activation checkpointing)" : "kept", ">values",
                isRecomputed ? ">not kept" : ">bytes",
-               isRecomputed ? ">takes" : ">recomputing takes", "why"});
+               isRecomputed ? ">takes" : ">recomputing takes", ">for a GiB", ""});
   for (const Row &row : rowsOf(plan, kind))
     table.add({row.name(), row.count(), row.bytes > 0 ? bytesText(row.bytes) : "",
-               row.seconds > 0 ? secondsText(row.seconds) : "", reasonText(row.first->reason())});
+               row.seconds > 0 ? secondsText(row.seconds) : "", priceText(row),
+               reasonText(row.first->reason())});
   return table.isEmpty() ? "" : tableText(table);
 }
 
@@ -104,12 +111,15 @@ std::string recomputationText(const plan::Plan &plan) {
     seconds += row.seconds;
     count += row.names.size();
   }
-  const Row &most = *std::ranges::max_element(rows, {}, &Row::bytes);
+  const Row &largest = *std::ranges::max_element(rows, {}, &Row::bytes),
+            &longest = *std::ranges::max_element(rows, {}, &Row::seconds);
   std::string text = concat("activation checkpointing of ", count,
                             count == 1 ? " value: " : " values: ", bytesText(bytes), " not kept, ",
                             secondsText(seconds), " more");
   if (rows.size() > 1)
-    text += concat("; most of it ", most.name(), " (", most.count(), ")");
+    text += concat("; most bytes: ", largest.name(), " (", bytesText(largest.bytes), ")");
+  if (&longest != &largest)
+    text += concat("; most time: ", longest.name(), " (", secondsText(longest.seconds), ")");
   return ofCopies.empty() ? text : text + "; " + ofCopies;
 }
 

@@ -30,15 +30,18 @@ static void addTime(Table &table, const plan::Plan &plan) {
       p.cluster().empty() ? ""
                           : concat(" (predicted for ", p.cluster(),
                                    p.is_calibrated() ? "" : ", never measured on this device", ")");
+  const double hidden = p.compute_seconds() + p.communication_seconds() - p.step_seconds();
+  const bool overlaps = hidden > 0.001 * p.step_seconds();
   if (p.step_seconds() > 0)
-    table.add({"step", secondsText(p.step_seconds()) + ": compute " +
-                           secondsText(p.compute_seconds()) + ", communication " +
-                           secondsText(p.communication_seconds()) + where});
+    table.add(
+        {"step",
+         concat(secondsText(p.step_seconds()), ": compute ", secondsText(p.compute_seconds()),
+                ", communication ", secondsText(p.communication_seconds()),
+                overlaps ? ", of which " + secondsText(hidden) + " at the same time" : "", where)});
   if (const std::string speed = speedText(plan); !speed.empty())
     table.add({"speed", speed});
   // The planner's model overlaps nothing but copies between spaces and launches every kernel of a
   // GPU alone. Its estimate can therefore exceed the seconds of the step.
-  const bool overlaps = p.compute_seconds() + p.communication_seconds() > 1.001 * p.step_seconds();
   const bool shares = plan.device() == "cuda" && p.planned_seconds() > 1.001 * p.step_seconds();
   const char *without = copiesBetweenSpaces(plan) ? ", with no overlap but of copies"
                         : overlaps                ? ", without overlap"
@@ -46,12 +49,12 @@ static void addTime(Table &table, const plan::Plan &plan) {
                                                   : "";
   // The bound of a pipeline is that of its slowest stage.
   const bool hasStages = stageCount(plan) > 1;
-  const char *which = hasStages ? "no plan with these stages" : "no plan";
   if (p.planned_seconds() > 0)
-    table.add({"bound", concat(which, " takes less than ", secondsText(p.bound_seconds()),
-                               hasStages ? "; the slowest one takes " : "; this one takes ",
-                               secondsText(p.planned_seconds()), " in the planner's model", without,
-                               ": gap ", percentText(p.gap()))});
+    table.add({"bound",
+               concat(hasStages ? "the slowest stage takes " : "", secondsText(p.planned_seconds()),
+                      " in the planner's model", without, ", in which no plan",
+                      hasStages ? " with these stages" : "", " takes less than ",
+                      secondsText(p.bound_seconds()), ": gap ", percentText(p.gap()))});
 }
 
 // The name of the split, and what every axis of the mesh splits, whatever its name. Stages whose
@@ -92,13 +95,13 @@ static std::string facts(const plan::Plan &plan) {
     table.add({"recompute", text});
   if (plan.programs_size() > 0) {
     table.add({"device", deviceText(plan)});
-    table.add({"work", countText(p.flops(), "FLOP") + " and " + bytesText(p.communication_bytes()) +
-                           " sent, per rank and step"});
+    table.add({"work", countText(p.flops(), "FLOP") + ", recomputation included, and " +
+                           bytesText(p.communication_bytes()) + " sent, per rank and step"});
   }
   table.add({"memory", memoryText(p)});
   if (plan.programs_size() > 0) {
     Status verified = artifact::verifyPlan(plan);
-    table.add({"checked", verified ? "valid (verifier)" : verified.message()});
+    table.add({"checked", verified ? "the verifier found no defect" : verified.message()});
   }
   if (!plan.command_line().empty())
     table.add({"made by", plan.producer() + ": " + plan.command_line()});
@@ -131,41 +134,7 @@ static std::string memory(const plan::Plan &plan) {
   return table.isEmpty() ? "" : "\n" + titled("Memory of one rank") + "\n" + tableText(table);
 }
 
-// The collectives of rank 0. Collectives of one kind and group share a row. Segments of one name,
-// one for each slot of the micro-batches, count as one.
-static std::string collectives(const plan::Plan &plan) {
-  struct Row {
-    uint64_t count = 0, tensors = 0, bytes = 0;
-    double seconds = 0;
-  };
-  const plan::Program &program = programOf(plan, 0);
-  std::map<std::tuple<int, std::string, std::string>, Row> rows;
-  std::map<std::string, int> firstOfName;
-  for (int s = 0; s < program.segments_size(); ++s) {
-    const int first = firstOfName.try_emplace(program.segments(s).name(), s).first->second;
-    const uint64_t runs = runsOf(program, s);
-    for (const plan::Instruction &instruction : program.segments(s).instructions()) {
-      if (!instruction.has_collective())
-        continue;
-      const plan::Collective &collective = instruction.collective();
-      Row &row = rows[{first, artifact::kindName(collective), axesText(plan, collective.axes())}];
-      row.count += runs;
-      row.tensors += runs * std::max(collective.send_size(), collective.recv_size());
-      row.bytes += runs * collectiveBytes(program, collective);
-      row.seconds += double(runs) * instruction.seconds();
-    }
-  }
-  Table table({"segment", "collective", "over", ">calls", ">tensors", ">bytes", ">predicted"});
-  for (const auto &[key, row] : rows)
-    table.add({program.segments(std::get<0>(key)).name(), std::get<1>(key), std::get<2>(key),
-               std::to_string(row.count), std::to_string(row.tensors), bytesText(row.bytes),
-               secondsText(row.seconds)});
-  return table.isEmpty()
-             ? ""
-             : "\n" + titled("Collectives of one step (rank 0)") + "\n" + tableText(table);
-}
-
-// `4 tried; next dp=4 at 13.1 ms`
+// `4 tried; the next best, dp=4, takes 13.1 ms`
 static std::string meshesText(const plan::Plan &plan) {
   const plan::Decision *next = nullptr;
   size_t count = 0;
@@ -178,10 +147,13 @@ static std::string meshesText(const plan::Plan &plan) {
     }
   if (count < 2)
     return "";
-  return concat(count, " tried") + (next ? concat("; the next best, ", next->name(), ", takes ",
-                                                  next->choice() == "at least" ? "at least " : "",
-                                                  secondsText(next->seconds()))
-                                         : "");
+  if (!next)
+    return concat(count, " tried");
+  return next->choice() == "at least"
+             ? concat(count, " considered; ", next->name(), " takes at least ",
+                      secondsText(next->seconds()), ", others more")
+             : concat(count, " tried; the next best, ", next->name(), ", takes ",
+                      secondsText(next->seconds()));
 }
 
 static size_t countOf(const plan::Plan &plan, const std::string &kind) {
@@ -207,8 +179,11 @@ std::string brief(const plan::Plan &plan, const std::string &path) {
 
 std::string summary(const plan::Plan &plan, const std::string &path, bool all) {
   const Rows rows = all ? Rows::All : Rows::Costliest;
+  std::string collectives = collectiveTable(plan);
+  if (!collectives.empty())
+    collectives = "\n" + titled("Collectives of one step (rank 0)") + "\n" + collectives;
   return titled(titleOf(plan, path)) + "\n" + facts(plan) + memory(plan) + meshTable(plan) +
-         decisionTables(plan, rows) + remarkList(plan, rows) + collectives(plan);
+         decisionTables(plan, rows) + remarkList(plan, rows) + collectives;
 }
 
 } // namespace cleave::dump

@@ -3,6 +3,9 @@
 #include "compiler/planner/remat/ChooseRemat.h"
 #include "runtime/base/Units.h"
 
+#include <set>
+#include <utility>
+
 namespace cleave::planner {
 
 // Whether other parts of the step than this one read the value or a view of it.
@@ -67,17 +70,58 @@ static Space spaceOf(const StepModel &model, const Op &op) {
   return space;
 }
 
+namespace {
+
+// What it takes to recompute an op of the forward part where the backward part needs it.
+class Recomputation {
+public:
+  Recomputation(Costs &costs, const Decisions &decisions, const ForwardReads &reads)
+      : costs_(costs), decisions_(decisions), reads_(reads) {
+    for (const Op &op : costs.model().ops)
+      if (const Op *origin = op.isRecomputed ? originOf(costs.model(), op) : nullptr)
+        isThere_.insert(origin->name);
+  }
+
+  // Seconds per step, and the number of other ops: those before it whose results are neither kept
+  // nor recomputed anyway.
+  std::pair<double, int> of(int op) const {
+    double seconds = 0;
+    std::vector<int> waiting = {op};
+    std::set<int> seen = {op};
+    while (!waiting.empty()) {
+      const int next = waiting.back();
+      waiting.pop_back();
+      seconds += recomputeSeconds(costs_, decisions_, next);
+      for (int input : reads_.inputs[next])
+        if (reads_.first[input] == ForwardReads::kNever &&
+            !isThere_.contains(costs_.model().ops[input].name) && seen.insert(input).second)
+          waiting.push_back(input);
+    }
+    return {seconds, static_cast<int>(seen.size()) - 1};
+  }
+
+private:
+  Costs &costs_;
+  const Decisions &decisions_;
+  const ForwardReads &reads_;
+  std::set<std::string> isThere_; // ops that are recomputed
+};
+
+} // namespace
+
 std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
   const StepModel &model = costs.model();
   const ForwardReads reads = readsOf(model);
+  const Recomputation recomputation(costs, decisions, reads);
   std::vector<KeptValue> kept;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
     const Op &op = model.ops[i];
-    if (op.part == Part::Forward && reads.first[i] != ForwardReads::kNever)
-      kept.push_back({op.name, i, spaceOf(model, op),
-                      bytesOf(costs, decisions, i, /*areRead=*/true),
-                      shareBetween(model, op, model.ops[reads.first[i]]),
-                      recomputeSeconds(costs, decisions, i), isRecomputable(model, i)});
+    if (op.part != Part::Forward || reads.first[i] == ForwardReads::kNever)
+      continue;
+    const auto [seconds, before] = recomputation.of(i);
+    kept.push_back({op.name, i, spaceOf(model, op), bytesOf(costs, decisions, i, /*areRead=*/true),
+                    shareBetween(model, op, model.ops[reads.first[i]]), seconds, before,
+                    isRecomputable(model, i)});
   }
   return kept;
 }
@@ -109,6 +153,9 @@ std::string reasonText(const KeptValue &value, const PlanReport &plan) {
   if (!value.mayRecompute)
     return "cannot be recomputed: a result of the step, or read more often than it is made";
   std::string text = "recomputing it would take " + secondsText(value.recomputeSeconds);
+  if (value.recomputedBefore > 0)
+    text += concat(" with the ", value.recomputedBefore,
+                   value.recomputedBefore == 1 ? " op" : " ops", " before it that it needs");
   if (value.bytes > 0)
     text += "; worth it where memory saves more than " +
             priceText(value.recomputeSeconds, value.bytes) + paidText(plan);

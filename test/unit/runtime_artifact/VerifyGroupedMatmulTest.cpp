@@ -79,7 +79,7 @@ TEST_CASE("a valid grouped product and its weight gradient pass") {
   for (int at : {kMatmul, kWeightsGradient}) {
     const plan::Instruction &instruction = program.segments(0).instructions(at);
     CHECK(artifact::flopsOf(program, instruction) == 2. * 4 * 2 * 3 * 2 / 3); // 2 of 3 groups
-    CHECK(artifact::bytesOf(program, instruction) == 4 * (4 * 2 + 2 * 2 * 3 + 4 * 3));
+    CHECK(artifact::bytesOf({}, program, instruction) == 4 * (4 * 2 + 2 * 2 * 3 + 4 * 3));
   }
 }
 

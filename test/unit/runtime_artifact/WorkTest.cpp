@@ -1,4 +1,4 @@
-// The FLOPs of attention: those of the rank that computes the most.
+// The FLOPs of attention: those of the rank that computes the most; and the bytes of collectives.
 #include "runtime/artifact/Work.h"
 
 #include <catch2/catch.hpp>
@@ -35,4 +35,25 @@ TEST_CASE("a causal mask hides half of whole scores, and less of the last block 
   CHECK(artifact::slowestShare(attention) == 1);
   attention.set_causal(false);
   CHECK(artifact::flopsOf({}, instruction) == kAll);
+}
+
+TEST_CASE("a rank sends what the bandwidth-optimal algorithms send") {
+  plan::Plan plan;
+  plan.add_mesh()->set_size(4);
+  plan::Program program;
+  program.add_buffers()->set_bytes(100); // a block
+  program.add_buffers()->set_bytes(400); // all of them
+  auto sent = [&](plan::Collective::Kind kind, uint32_t from, uint32_t to) {
+    plan::Instruction instruction;
+    plan::Collective &collective = *instruction.mutable_collective();
+    collective.set_kind(kind), collective.add_axes(0);
+    collective.add_send(from), collective.add_recv(to);
+    return artifact::bytesOf(plan, program, instruction);
+  };
+  CHECK(sent(plan::Collective::ALL_GATHER, 0, 1) == 300);
+  CHECK(sent(plan::Collective::REDUCE_SCATTER, 1, 0) == 300);
+  CHECK(sent(plan::Collective::ALL_REDUCE, 1, 1) == 600);
+  CHECK(sent(plan::Collective::ALL_TO_ALL, 1, 1) == 300);
+  CHECK(sent(plan::Collective::SEND, 0, 0) == 100);
+  CHECK(sent(plan::Collective::RECV, 0, 0) == 0);
 }

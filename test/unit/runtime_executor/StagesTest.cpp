@@ -107,7 +107,7 @@ TEST_CASE("stages: different programs in two spaces are verified, and so is what
 
 TEST_CASE("stages: cleave-dump shows each program and each space") {
   const plan::Plan plan = stages();
-  CHECK_THAT(dump::summary(plan, "p"), Contains("valid (verifier)"));
+  CHECK_THAT(dump::summary(plan, "p"), Contains("the verifier found no defect"));
   const std::string memory = dump::memoryView(plan);
   for (const char *place : {"device memory of ranks 0", "host memory of ranks 0",
                             "device memory of ranks 1", "host memory of ranks 1"})

@@ -33,7 +33,7 @@ static plan::Plan twoRanks() {
 static json traceOf(const plan::Plan &plan) {
   std::vector<std::string> events;
   for (uint32_t rank : {0u, 1u}) {
-    ExecutionProfile profile(plan.programs(0), 1);
+    ExecutionProfile profile(plan, plan.programs(0), 1);
     profile.beginStep(7);
     profile.record(0, 0, 0, 10, 11 + rank);
     profile.record(0, 1, 0, 11 + rank, 13);
@@ -133,7 +133,7 @@ TEST_CASE("the table of a profile shows the longest kinds and sums up the others
     builder.matmul(buffer, buffer, buffer, 1, 1, i + 1);
   }
   const plan::Plan plan = builder.plan();
-  ExecutionProfile profile(plan.programs(0), 1);
+  ExecutionProfile profile(plan, plan.programs(0), 1);
   for (uint32_t i = 0; i < 20; ++i)
     profile.record(0, i, 0, 0, i + 1);
   const std::string table = profile.summary(5);
@@ -145,7 +145,7 @@ TEST_CASE("the table of a profile shows the longest kinds and sums up the others
 TEST_CASE("the prediction of a step that is slower than measured does not overlap the next one") {
   plan::Plan plan = twoRanks();
   plan.mutable_programs(0)->mutable_segments(0)->mutable_instructions(0)->set_seconds(5);
-  ExecutionProfile profile(plan.programs(0), 2);
+  ExecutionProfile profile(plan, plan.programs(0), 2);
   for (int64_t step : {0, 1}) {
     profile.beginStep(step);
     profile.record(0, 0, 0, 10 + double(step), 10.5 + double(step));
