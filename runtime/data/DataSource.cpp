@@ -169,9 +169,22 @@ struct Gathered {
             reason = concat(" (`", name, "` exists, but ", why, ")");
       }
       return Status::userError("no data for input `", inputs[i].name, "` ", toString(inputs[i]),
-                               reason, "; ", present);
+                               reason, "; ", present, renaming(inputs[i]));
     }
     return Status::ok();
+  }
+
+  // How labels get the name of an array.
+  std::string renaming(const InputDescription &input) const {
+    std::vector<std::string> others;
+    for (const auto &file : files)
+      for (const std::string &name : file->names())
+        if (!isInput(name))
+          others.push_back(name);
+    return isLabel(input) && others.size() == 1
+               ? concat("; name the array `", input.name, "`, or the labels `", others[0],
+                        "` by --loss KIND:OUTPUT,", others[0], " of cleave-compile")
+               : "";
   }
 
   // The kinds of data that were found, each with one file: `tokens in text.bin`.

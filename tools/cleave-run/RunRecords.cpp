@@ -92,6 +92,8 @@ void RunRecords::warn(const std::string &text) {
 void RunRecords::end() const {
   if (std::string text = summary_->text(); !text.empty() && !options_.generates)
     std::printf("%s\n", text.c_str());
+  if (plan_.trains() && options_.save.empty() && inputs_.count > 0)
+    std::printf("the trained parameters were not saved; --save DIR keeps them\n");
 }
 
 Status RunRecords::endLog(const std::string &saved, const std::vector<std::string> &ranks) {

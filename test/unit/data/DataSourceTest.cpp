@@ -160,6 +160,10 @@ TEST_CASE("messages state what was found and what was expected") {
         "NAME=FILE.npy; for tokens a text file; for images a folder or FILE.tar");
   CHECK(problem({{path}}, {{"z", DType::F32, {4, 2}}}) ==
         "no data for input `z` f32[4, 2]; " + path + " has `x`, `y`");
+  CHECK_THAT(
+      problem({{path}}, {{"x", DType::F32, {4, 2, 3}}, {"x.label", DType::I64, {4}}}),
+      Catch::Contains("; name the array `x.label`, or the labels `y` by --loss KIND:OUTPUT,y of "
+                      "cleave-compile"));
   CHECK(problem({{path}}, {{"x", DType::F32, {4, 3, 3}}}) ==
         "found array `x` in " + path +
             " of shape [10, 2, 3], expected samples of shape [3, 3] along its first dim");
