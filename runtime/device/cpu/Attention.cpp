@@ -176,21 +176,26 @@ private:
     inParallel(sizes_.batch * op_.groups() * parts_, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         int64_t group = i / parts_, part = i % parts_;
-        forEachKey(part, [&](int64_t key) { clearKey(group, key); });
+        const HeadTensors first = headTensors(group * perGroup);
+        const HeadView keySums = keySumsOf(group, first), valueSums = valueSumsOf(group, first);
+        forEachKey(part, [&](int64_t key) {
+          std::fill_n(rowOf(keySums, key), op_.width(), 0.0f);
+          std::fill_n(rowOf(valueSums, key), op_.depth(), 0.0f);
+        });
         for (int64_t h = group * perGroup; h < (group + 1) * perGroup; ++h) {
           HeadTensors t = headTensors(h);
-          t.keyGrad = keySums(group), t.valueGrad = valueSums(group);
+          t.keyGrad = keySums, t.valueGrad = valueSums;
           backward_(numbers_, t, sumsQueriesInPlace() ? t.queryGrad : partOf(h, part), part,
                     parts_);
         }
         if (!isF32())
-          forEachKey(part, [&](int64_t key) { roundKey(group, key); });
+          forEachKey(part, [&](int64_t key) { roundKey(first, keySums, valueSums, key); });
       }
     });
     if (!sumsQueriesInPlace())
-      inParallel(sizes_.batch * op_.heads() * op_.queries(), [this](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i)
-          addParts(i / op_.queries(), i % op_.queries());
+      inParallel(sizes_.batch * op_.heads(), [this](int64_t begin, int64_t end) {
+        for (int64_t head = begin; head < end; ++head)
+          addParts(head, headTensors(head).queryGrad);
       });
   }
 
@@ -203,16 +208,17 @@ private:
         what(key);
   }
 
-  // The gradients of a group's keys and values while they are summed up in f32.
-  HeadView keySums(int64_t group) const {
+  // The gradients of a group's keys and values while they are summed up in f32. `first`: the
+  // tensors of its first head.
+  HeadView keySumsOf(int64_t group, const HeadTensors &first) const {
     if (isF32())
-      return headTensors(group * (op_.heads() / op_.groups())).keyGrad;
+      return first.keyGrad;
     return {scratch() + queryPartElements(sizes_) + group * op_.keys() * op_.width(), op_.width(),
             1};
   }
-  HeadView valueSums(int64_t group) const {
+  HeadView valueSumsOf(int64_t group, const HeadTensors &first) const {
     if (isF32())
-      return headTensors(group * (op_.heads() / op_.groups())).valueGrad;
+      return first.valueGrad;
     return {scratch() + queryPartElements(sizes_) + keyGradElements(sizes_) +
                 group * op_.keys() * op_.depth(),
             op_.depth(), 1};
@@ -222,14 +228,8 @@ private:
     return static_cast<float *>(sums.data) + row * sums.rows;
   }
 
-  void clearKey(int64_t group, int64_t key) const {
-    std::fill_n(rowOf(keySums(group), key), op_.width(), 0.0f);
-    std::fill_n(rowOf(valueSums(group), key), op_.depth(), 0.0f);
-  }
-
-  void roundKey(int64_t group, int64_t key) const {
-    HeadTensors t = headTensors(group * (op_.heads() / op_.groups()));
-    const float *keyGrad = rowOf(keySums(group), key), *valueGrad = rowOf(valueSums(group), key);
+  void roundKey(const HeadTensors &t, HeadView keySums, HeadView valueSums, int64_t key) const {
+    const float *keyGrad = rowOf(keySums, key), *valueGrad = rowOf(valueSums, key);
     for (int64_t c = 0; c < op_.width(); ++c)
       put(t.keyGrad, key, c, keyGrad[c]);
     for (int64_t c = 0; c < op_.depth(); ++c)
@@ -254,14 +254,14 @@ private:
     return {scratch() + first, op_.width(), 1};
   }
 
-  void addParts(int64_t head, int64_t query) const {
-    HeadView to = headTensors(head).queryGrad;
-    for (int64_t c = 0; c < op_.width(); ++c) {
-      float sum = 0;
-      for (int64_t part = 0; part < parts_; ++part)
-        sum += rowOf(partOf(head, part), query)[c];
-      put(to, query, c, sum);
-    }
+  void addParts(int64_t head, HeadView to) const {
+    for (int64_t query = 0; query < op_.queries(); ++query)
+      for (int64_t c = 0; c < op_.width(); ++c) {
+        float sum = 0;
+        for (int64_t part = 0; part < parts_; ++part)
+          sum += rowOf(partOf(head, part), query)[c];
+        put(to, query, c, sum);
+      }
   }
 
   plan::Attention op_;

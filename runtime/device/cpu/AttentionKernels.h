@@ -126,10 +126,37 @@ inline Sight sightOf(const AttentionNumbers &n, const HeadTensors &t, Range quer
   return seesAll ? Sight::All : Sight::Some;
 }
 
+// The queries of a block up to whole vectors: loops leave out the rows behind them.
+inline int64_t wholeRows(Range queries) { return (queries.count + kLanes - 1) / kLanes * kLanes; }
+
+// 0, 1, 2, ….
+inline Floats numbers() {
+  Floats lanes;
+  for (int64_t i = 0; i < kLanes; ++i)
+    lanes[i] = float(i);
+  return lanes;
+}
+
 // Sets the scores that are not visible to `fill`, and with `visible` the visible ones to 1 and the
-// others to 0 there.
+// others to 0 there. Without a mask, a key is hidden from the queries before it.
+inline void hideLaterKeys(Scores &scores, Scores *visible, const AttentionNumbers &n, Range queries,
+                          Range keys) {
+  const Floats lanes = numbers();
+  for (int64_t c = 0; c < keys.count; ++c) {
+    const auto hidden = float(keys.begin + c - n.firstQuery - queries.begin); // so many queries
+    for (int64_t r = 0; r < wholeRows(queries); r += kLanes) {
+      const Ints isVisible = lanes + float(r) >= splat(hidden);
+      store(&scores.at[c][r], select(isVisible, load(&scores.at[c][r]), splat(n.fill)));
+      if (visible)
+        store(&visible->at[c][r], select(isVisible, splat(1), splat(0)));
+    }
+  }
+}
+
 inline void hide(Scores &scores, Scores *visible, const AttentionNumbers &n, const HeadTensors &t,
                  Range queries, Range keys) {
+  if (!t.mask && n.isCausal)
+    return hideLaterKeys(scores, visible, n, queries, keys);
   for (int64_t c = 0; c < keys.count; ++c) {
     int64_t key = keys.begin + c;
     for (int64_t r = 0; r < kBlock; ++r) {
@@ -163,7 +190,7 @@ inline void computeScores(Scores &scores, Scores *visible, const AttentionNumber
   }
   multiply(scores.at[0], kBlock, key, query.at[0], kBlock, keys.count, n.width, kBlock, false);
   for (int64_t c = 0; c < keys.count; ++c)
-    for (int64_t r = 0; r < kBlock; r += kLanes)
+    for (int64_t r = 0; r < wholeRows(queries); r += kLanes)
       store(&scores.at[c][r], load(&scores.at[c][r]) * n.scale);
   if (t.bias.data && t.isBiasF32)
     addBias<F32>(scores, t.bias, queries, keys);
@@ -177,7 +204,7 @@ inline void computeScores(Scores &scores, Scores *visible, const AttentionNumber
 inline void drawFactors(Scores &factors, const AttentionNumbers &n, const HeadTensors &t,
                         Range queries, Range keys) {
   for (int64_t c = 0; c < keys.count; ++c)
-    for (int64_t r = 0; r < kBlock; ++r) {
+    for (int64_t r = 0; r < wholeRows(queries); ++r) {
       uint64_t position = t.position + uint64_t(queries.begin + r) * uint64_t(n.wholeKeys) +
                           uint64_t(keys.begin + c);
       factors.at[c][r] = randomNumber(position, n.hashedSeed) >= n.dropRate ? n.keptFactor : 0;
@@ -200,8 +227,9 @@ inline void clear(Running &running, int64_t depth) {
 }
 
 // Turns the scores into weights relative to the new largest score, and rescales what is there.
-inline void addWeights(Running &running, Scores &scores, int64_t keys, int64_t depth) {
-  for (int64_t r = 0; r < kBlock; r += kLanes) {
+inline void addWeights(Running &running, Scores &scores, int64_t rows, int64_t keys,
+                       int64_t depth) {
+  for (int64_t r = 0; r < rows; r += kLanes) {
     Floats before = load(running.largest.at + r), largest = before;
     for (int64_t c = 0; c < keys; ++c) {
       Floats score = load(&scores.at[c][r]);
@@ -234,9 +262,14 @@ inline bool isFillNothing(const AttentionNumbers &n, const Running &running, Ran
 inline void noteSeen(Running &running, const Scores &visible, Sight sight, int64_t keys) {
   if (sight == Sight::All)
     return fill(running.seen.at, kBlock, 1);
-  for (int64_t c = 0; c < keys; ++c)
-    for (int64_t r = 0; r < kBlock; ++r)
-      running.seen.at[r] = visible.at[c][r] > running.seen.at[r] ? 1 : running.seen.at[r];
+  for (int64_t r = 0; r < kBlock; r += kLanes) {
+    Floats seen = load(running.seen.at + r);
+    for (int64_t c = 0; c < keys; ++c) {
+      const Floats sees = load(&visible.at[c][r]);
+      seen = select(sees > seen, sees, seen);
+    }
+    store(running.seen.at + r, seen);
+  }
 }
 
 template <class E>
@@ -277,11 +310,12 @@ inline void forward(const AttentionNumbers &n, const HeadTensors &t, int64_t blo
                      keys, sight);
     if (sight != Sight::None)
       noteSeen(running, other, sight, keys.count);
-    addWeights(running, scores, keys.count, n.depth);
+    addWeights(running, scores, wholeRows(queries), keys.count, n.depth);
     if (n.drops) {
       drawFactors(other, n, t, queries, keys);
-      for (int64_t i = 0; i < keys.count * kBlock; i += kLanes)
-        store(scores.at[0] + i, load(scores.at[0] + i) * load(other.at[0] + i));
+      for (int64_t c = 0; c < keys.count; ++c)
+        for (int64_t r = 0; r < wholeRows(queries); r += kLanes)
+          store(&scores.at[c][r], load(&scores.at[c][r]) * load(&other.at[c][r]));
     }
     multiply(running.result.at[0], kBlock, transposed(keyBlock.read(t.value, keys, n.depth)),
              scores.at[0], kBlock, n.depth, keys.count, kBlock, true);
@@ -318,9 +352,9 @@ inline void pack(PackedQueries &to, const AttentionNumbers &n, const HeadTensors
 
 // Turns scores into weights.
 inline void weigh(Scores &scores, const PackedQueries &queries, const AttentionNumbers &n,
-                  int64_t keys) {
+                  int64_t rows, int64_t keys) {
   Floats even = splat(1 / float(n.keys));
-  for (int64_t r = 0; r < kBlock; r += kLanes) {
+  for (int64_t r = 0; r < rows; r += kLanes) {
     Floats lse = load(queries.lse.at + r);
     for (int64_t c = 0; c < keys; ++c) {
       Floats weight = exponential(load(&scores.at[c][r]) - lse);
@@ -341,9 +375,10 @@ inline bool isFillNothing(const AttentionNumbers &n, const PackedQueries &querie
 // `weights` become the dropped weights, `grads` (the gradients of the dropped weights) the
 // gradients of the scores.
 inline void scoreGradients(Scores &weights, Scores &grads, const Scores *factors,
-                           const Scores *visible, const PackedQueries &queries, int64_t keys) {
+                           const Scores *visible, const PackedQueries &queries, int64_t rows,
+                           int64_t keys) {
   for (int64_t c = 0; c < keys; ++c)
-    for (int64_t r = 0; r < kBlock; r += kLanes) {
+    for (int64_t r = 0; r < rows; r += kLanes) {
       Floats weight = load(&weights.at[c][r]), grad = load(&grads.at[c][r]);
       if (factors) {
         Floats factor = load(&factors->at[c][r]);
@@ -387,7 +422,7 @@ inline void addBlock(PackedQueries &packed, const AttentionNumbers &n, const Hea
   Scalars key = keyBlock.read(t.key, keys, n.width),
           value = valueBlock.read(t.value, keys, n.depth);
   computeScores<E>(weights, &visible, n, t, packed.query, key, queries, keys, sight);
-  weigh(weights, packed, n, keys.count);
+  weigh(weights, packed, n, wholeRows(queries), keys.count);
   multiply(grads.at[0], kBlock, value, packed.grad.at[0], kBlock, keys.count, n.depth, kBlock,
            false);
   if (n.drops)
@@ -395,7 +430,7 @@ inline void addBlock(PackedQueries &packed, const AttentionNumbers &n, const Hea
   if (sight == Sight::None)
     fill(visible.at[0], keys.count * kBlock, 0);
   scoreGradients(weights, grads, n.drops ? &factors : nullptr,
-                 sight == Sight::All ? nullptr : &visible, packed, keys.count);
+                 sight == Sight::All ? nullptr : &visible, packed, wholeRows(queries), keys.count);
   addProduct(t.valueGrad, weights, packed.gradRows, keys, queries.count, n.depth);
   for (int64_t i = 0; i < keys.count * kBlock; i += kLanes)
     store(grads.at[0] + i, load(grads.at[0] + i) * n.scale);
