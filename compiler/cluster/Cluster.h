@@ -57,6 +57,9 @@ struct Link {
   bool operator==(const Link &) const = default;
 };
 
+// The queries and keys of the attention that cleave-calibrate measures.
+inline constexpr int64_t kMeasuredTokens = 256;
+
 // One level of the topology, such as the inside of a node, or the network between nodes.
 struct Level {
   std::string name;    // `node`, `network`, …
@@ -98,7 +101,8 @@ struct Cluster {
   int64_t processors = 0;                 // of one device, which compute tiles; 0: unknown
   double tileSeconds = 0;    // of a tile, whatever its size: its first reads and last writes
   double vectorFlops = 0;    // FLOP/s of kernels other than products; 0: as in `compute`
-  double attentionFlops = 0; // FLOP/s of attention; 0: as cost/Roofline.h says
+  double attentionFlops = 0; // FLOP/s of causal attention to kMeasuredTokens; 0: as
+                             // cost/Roofline.h says
   LibraryAttention libraryAttention;
   double columnsPerSecond = 0; // of convolutions that are lowered (MeasureConvolution.h); 0: all
                                // have kernels of their own

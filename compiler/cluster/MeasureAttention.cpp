@@ -1,6 +1,7 @@
 // The attention of the runtime (runtime/device/cpu), which is no product of a library.
 #include "compiler/cluster/MeasureAttention.h"
 
+#include "compiler/cluster/Cluster.h"
 #include "compiler/cluster/MeasureConvolution.h"
 #include "runtime/artifact/Work.h"
 #include "runtime/device/cpu/CpuDevice.h"
@@ -13,7 +14,7 @@ namespace cleave::cluster {
 namespace {
 
 // Eight heads, so that the gradient needs no scratch memory (runtime/base/AttentionScratch.h).
-constexpr int64_t kHeads = 8, kSequence = 256, kWidth = 64, kRows = kHeads * kSequence;
+constexpr int64_t kHeads = 8, kSequence = kMeasuredTokens, kWidth = 64, kRows = kHeads * kSequence;
 
 // Rows of `columns` floats, all heads one behind the other.
 plan::StridedOperand rows(int64_t columns) {

@@ -100,8 +100,10 @@ static double computingSeconds(const cluster::Cluster &cluster, const KernelWork
     return 0;
   if (work.directResults > 0)
     flops /= directShare(cluster, work.directResults);
-  if (work.isAttention && cluster.attentionFlops > 0)
-    return flops / cluster.attentionFlops;
+  if (work.isAttention && cluster.attentionFlops > 0) {
+    const double measured = countedShare(cluster::kMeasuredTokens, cluster::kMeasuredTokens, true);
+    return flops / cluster.attentionFlops * (cluster.isCpu ? measured / work.countedShare : 1);
+  }
   if (work.library && !cluster.isCpu)
     return flops /
            (cluster.computeOf(work.elementType).peakFlops * peakShare(cluster, *work.library));

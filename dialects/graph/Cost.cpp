@@ -82,6 +82,10 @@ KernelWork workOf(Operation *op) {
   work.elementType = computeType(op);
   work.columns = loweredColumns(op);
   work.isAttention = isa<AttentionOp, AttentionGradOp>(op);
+  if (work.isAttention) {
+    const AttentionSizes sizes = attentionSizes(op);
+    work.countedShare = countedShare(sizes.queries, sizes.keys, isCausalAttention(op));
+  }
   work.grouped = groupedSizes(op).value_or(GroupedSizes());
   if (isLibraryAttention(op))
     work.library = {.sizes = attentionSizes(op), .isGradient = isa<AttentionGradOp>(op)};

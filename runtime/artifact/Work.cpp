@@ -232,6 +232,10 @@ KernelWork workOf(const plan::Program &program, const plan::Instruction &instruc
     return work;
   const plan::Attention &attention = instruction.attention();
   work.isAttention = true;
+  const int whole = attention.whole_size(); // the sizes of the scores of all ranks, or none
+  work.countedShare =
+      countedShare(whole ? attention.whole(whole - 2) : attention.queries(),
+                   whole ? attention.whole(whole - 1) : attention.keys(), attention.causal());
   if (attention.workspace_size() > 0) // of GPUs
     work.library = {.sizes = sizesOf(attention), .isGradient = attention.has_grad()};
   return work;

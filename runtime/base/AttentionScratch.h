@@ -1,4 +1,5 @@
-// The scratch memory of the gradient of attention, which compiler and runtime compute alike.
+// The blocks in which CPUs compute attention, and the scratch memory of its gradient, for compiler
+// and runtime alike.
 #pragma once
 
 #include "runtime/base/Alignment.h"
@@ -20,6 +21,16 @@ inline int64_t attentionParts(int64_t batch, int64_t groups, int64_t keys) {
   int64_t blocks = (keys + kAttentionBlock - 1) / kAttentionBlock;
   return std::clamp<int64_t>(kTasks / std::max<int64_t>(1, batch * groups), 1,
                              std::max<int64_t>(1, blocks));
+}
+
+// The share of the scores that CPUs compute which counts as FLOPs. They fill the last block of
+// queries, and of causal attention, of which half of the scores count, they compute whole blocks.
+inline double countedShare(int64_t queries, int64_t keys, bool isCausal) {
+  int64_t computed = 0;
+  for (int64_t begin = 0; begin < queries; begin += kAttentionBlock)
+    computed += kAttentionBlock * (isCausal ? std::min(keys, begin + kAttentionBlock) : keys);
+  const double counted = double(queries) * double(keys) * (isCausal ? 0.5 : 1);
+  return computed > 0 ? counted / double(computed) : 1;
 }
 
 // The sizes of an attention, as in program.proto; `batch` is the product of the batch dims.

@@ -32,6 +32,7 @@ struct KernelWork {
   int64_t launches = 1;                         // that share the work equally
   bool isProduct = false;                       // a matrix product, an attention, or a convolution
   bool isAttention = false;                     // or its gradient; also a product
+  double countedShare = 1;                      // of attention on CPUs (AttentionScratch.h)
   std::optional<LibraryAttention> library = {}; // of an attention in a library of GPUs
   MatrixSizes sizes = {};                       // of a matrix product
   GroupedSizes grouped = {};                    // of a grouped product; without groups: of others

@@ -92,6 +92,7 @@ public:
     add(std::bit_cast<int64_t>(work.flops));
     add(std::bit_cast<int64_t>(work.columns));
     add(std::bit_cast<int64_t>(work.directResults));
+    add(std::bit_cast<int64_t>(work.countedShare));
     add(work.isProduct + 2 * work.isAttention + 4 * work.library.has_value() +
         8 * (work.library && work.library->isGradient));
     const AttentionSizes sizes = work.library.value_or(LibraryAttention()).sizes;

@@ -94,6 +94,25 @@ static AttentionSizes headOf(int64_t queries, int64_t keys, int64_t columns) {
           .depth = columns};
 }
 
+TEST_CASE("attention on CPUs takes as long as the blocks of scores that it computes") {
+  cluster::Cluster cpu = device();
+  cpu.isCpu = true;
+  cpu.attentionFlops = 1e10, cpu.launchSeconds = 0;
+  auto seconds = [&](int64_t tokens, bool isCausal) {
+    return kernelSeconds(cpu, {.flops = 1e9,
+                               .isProduct = true,
+                               .isAttention = true,
+                               .countedShare = countedShare(tokens, tokens, isCausal)});
+  };
+  // 10 of 16 blocks for half of the scores: as measured.
+  CHECK(seconds(256, true) == Approx(0.1));
+  // One block, half of which counts; a block half of whose queries exist.
+  CHECK(seconds(64, true) == Approx(0.1 * 0.8 / 0.5));
+  CHECK(seconds(32, true) == Approx(0.1 * 0.8 / 0.25));
+  CHECK(seconds(32, false) == Approx(0.1 * 0.8 / 0.5));
+  CHECK(seconds(1024, false) == Approx(0.1 * 0.8));
+}
+
 TEST_CASE("attention in a library of GPUs computes at its share of the peak") {
   cluster::Cluster gpu = device();
   auto share = [&](bool isGradient, int64_t queries, int64_t keys, int64_t columns) {
@@ -130,10 +149,11 @@ TEST_CASE("attention computes at its own rate, if it is known") {
     known.isCpu = isCpu;
     known.attentionFlops = 1e10;
     for (const char *type : {"bf16", "f32"})
-      CHECK(
-          kernelSeconds(
-              known, {.flops = 1e9, .elementType = type, .isProduct = true, .isAttention = true}) ==
-          Approx(0.1 + 1e-6));
+      CHECK(kernelSeconds(known, {.flops = 1e9,
+                                  .elementType = type,
+                                  .isProduct = true,
+                                  .isAttention = true,
+                                  .countedShare = 0.8}) == Approx(0.1 + 1e-6));
     CHECK(kernelSeconds(known, {.flops = 1e9, .isProduct = true}) == Approx(2e-3 + 1e-6));
   }
 }
