@@ -1,5 +1,6 @@
 // The steps of a solve on networks that were not presolved, against enumeration.
 #include "compiler/solver/NetworkSolve.h"
+#include "compiler/solver/Fixing.h"
 #include "compiler/solver/LeastPeak.h"
 #include "test/unit/solver/SmallNetworks.h"
 
@@ -206,6 +207,17 @@ Network fiveRowNetwork(int nodes, std::mt19937 &random) {
   return network;
 }
 
+// Nodes with memory at five times, of which a tenth is missing.
+Network tightNetwork(int nodes, std::mt19937 &random) {
+  Network network = fiveRowNetwork(nodes, random);
+  for (Row &row : network.rows)
+    row.budget = int64_t(450) * nodes;
+  for (NetworkNode &node : network.nodes)
+    for (double &cost : node.cost)
+      cost = 10 + static_cast<double>(random() % 1000) / 1000;
+  return network;
+}
+
 } // namespace
 
 TEST_CASE(
@@ -281,23 +293,149 @@ TEST_CASE("that nothing fits is tested by 20 iterations at first, and by 60 afte
 
 TEST_CASE("a gap is closed by branches if the work affords fifty of them") {
   std::mt19937 random(7);
+  const std::vector<MemorySpace> spaces = {{"device", 4500}};
   int byBranches = 0;
   for (int k = 0; k < 10; ++k) {
-    Network network = fiveRowNetwork(10, random);
-    const int64_t budget = 4500; // nine tenths of what the nodes take on average
-    for (Row &row : network.rows)
-      row.budget = budget;
-    for (NetworkNode &node : network.nodes)
-      for (double &cost : node.cost)
-        cost = 10 + static_cast<double>(random() % 1000) / 1000;
+    const Network network = tightNetwork(10, random);
     SolveOptions options;
     options.maxSearchRounds = 1;
     options.maxWork = 50 * 12 * (Elimination(network, 1 << 20).work() + 1); // 12 iterations each
-    NetworkSolve enough(network, {{"device", budget}}, options);
+    NetworkSolve enough(network, spaces, options);
     const bool isProven = enough.isProven(enough.run());
     options.maxWork -= 1;
-    NetworkSolve less(network, {{"device", budget}}, options);
+    NetworkSolve less(network, spaces, options);
     byBranches += isProven && !less.isProven(less.run());
   }
   CHECK(byBranches > 0);
+}
+
+TEST_CASE("the bounding loop may make ten iterations, however little work it may take") {
+  std::mt19937 random(8);
+  const Network network = tightNetwork(10, random);
+  const std::vector<MemorySpace> spaces = {{"device", 4500}};
+  auto iterationsWith = [&](int64_t maxWork) {
+    SolveOptions options;
+    options.maxSearchRounds = 0;
+    options.maxWork = maxWork;
+    NetworkSolve steps(network, spaces, options);
+    steps.run();
+    return steps.iterations();
+  };
+  const int64_t perIteration = Elimination(network, 1 << 20).work() + 1;
+  CHECK(iterationsWith(10 * perIteration) == iterationsWith(1));
+  CHECK(iterationsWith(11 * perIteration) == iterationsWith(1) + 1);
+}
+
+TEST_CASE("choices and pairs are bounded for a quarter of the work") {
+  std::mt19937 random(9);
+  const std::vector<MemorySpace> spaces = {{"device", 4500}};
+  int byBounds = 0;
+  for (int k = 0; k < 20; ++k) {
+    const Network network = tightNetwork(10, random);
+    SolveOptions options;
+    options.maxIterations = 10; // which every work affords
+    options.maxSearchRounds = 1;
+    options.maxBranches = 0;
+    options.maxWork = 4 * Elimination(network, 1 << 20).marginalsWork();
+    NetworkSolve enough(network, spaces, options);
+    const int iterations = (enough.run(), enough.iterations());
+    options.maxWork -= 1;
+    NetworkSolve less(network, spaces, options);
+    less.run();
+    byBounds += iterations > less.iterations(); // on what was left
+  }
+  CHECK(byBounds > 0);
+}
+
+TEST_CASE(
+    "what is left is solved if a twentieth of the choices or pairs were dropped, up to twelve "
+    "times") {
+  std::mt19937 random(10);
+  const std::vector<MemorySpace> spaces = {{"device", 450 * 15}};
+  int few = 0, enough = 0;
+  for (int k = 0; k < 100; ++k) {
+    const Network network = tightNetwork(15, random);
+    SolveOptions options;
+    options.maxSearchRounds = 1;
+    options.maxBranches = 0;
+    NetworkSolve whole(network, spaces, options, /*round=*/12);
+    const double bound = whole.run();
+    if (whole.isClosed(bound) || whole.search().best().empty())
+      continue;
+    Elimination elimination(network, 1 << 20);
+    const Drops drops = dropsAbove(
+        network,
+        lowerBounds(network, elimination, costsOf(network), whole.prices(), /*withPairs=*/true),
+        whole.search().bestCost());
+    const double share = std::max(drops.choiceShare, drops.pairShare);
+    NetworkSolve rest(network, spaces, options, /*round=*/11);
+    const bool isSolved = rest.run() > bound || rest.iterations() > whole.iterations();
+    INFO("network " << k << ": " << share);
+    CHECK(isSolved == (share >= 0.05));
+    few += share >= 0.025 && share < 0.05;
+    enough += share >= 0.05 && share < 0.1;
+  }
+  CHECK(few > 0);
+  CHECK(enough > 0);
+}
+
+namespace {
+
+// Adds two nodes that save seconds and take bytes each if both take choice 1; a difference between
+// them costs `change`.
+void addPair(Network &network, double seconds, int64_t bytes, int row, double change) {
+  const int first = static_cast<int>(network.nodes.size());
+  network.nodes.push_back({{seconds, 0}, {{row, row + 1, {0, bytes}}}, {}});
+  network.nodes.push_back({{0, 0}, {{row, row + 1, {0, bytes}}}, {}});
+  join(network, first, first + 1, agreement(2, change));
+}
+
+// Triples of pairs that share 10 bytes: no price, repair or region of other choices leads to the
+// best two of them, only a part with one of them. Other nodes make such parts rare.
+Network triplesNetwork(int triples, int others) {
+  Network network;
+  for (int k = 0; k < triples; ++k) {
+    network.rows.push_back({0, k, 10, 0});
+    const int first = static_cast<int>(network.nodes.size());
+    addPair(network, 6, 3, k, 100);
+    addPair(network, 1, 2, k, 20);
+    addPair(network, 6.6, 3, k, 100);
+    join(network, first + 1, first + 2, std::vector<double>(4, 0.0));
+  }
+  for (int v = 0; v < others; ++v)
+    network.nodes.push_back({{0, 1}, {}, {}});
+  return network;
+}
+
+} // namespace
+
+TEST_CASE("parts are re-solved in four steps, until enough rounds have improved nothing") {
+  // 40 and a quarter of the step's; where branches may follow, 200 and half of those before.
+  const Network network = triplesNetwork(24, 200);
+  const std::vector<MemorySpace> spaces = {{"device", 10}};
+  for (bool branchesMayFollow : {false, true})
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+      SolveOptions options;
+      options.seed = seed;
+      options.maxIterations = 1;
+      options.maxWork = 1; // for no bounds that guide the search
+      options.maxBranches = branchesMayFollow ? 0 : 2000;
+      options.maxSearchRounds = 0;
+      NetworkSolve begun(network, spaces, options);
+      begun.run();
+      const int rounds = branchesMayFollow ? 1000 : 80; // of a step
+      Search expected(network, seed);
+      expected.offer(begun.search().best());
+      for (int step = 0; step < 4; ++step)
+        for (int k = 0, idle = 0; k < rounds; ++k) {
+          if (idle >= 40 + rounds / 4 || (branchesMayFollow && idle >= std::max(200, k / 2)))
+            break;
+          idle = expected.improve(begun.prices()) ? 0 : idle + 1;
+        }
+      options.maxSearchRounds = 4 * rounds;
+      NetworkSolve steps(network, spaces, options);
+      steps.run();
+      INFO("seed " << seed << (branchesMayFollow ? ", branches may follow" : ""));
+      CHECK(steps.search().best() == expected.best());
+    }
 }
