@@ -141,6 +141,22 @@ TEST_CASE("an update waits for its reduction behind the computation that follows
   CHECK(secondsOf(reordered(timed, order)) == Approx(7e-3));
 }
 
+TEST_CASE("a computation moves for a stall of more than a microsecond, by up to 256 instructions") {
+  // A gradient, its reduction, updates that wait for it, then the gradient of the layer before.
+  auto orderWith = [](double stall, int64_t updates) {
+    std::vector<std::pair<QueuedInstruction, double>> list = {
+        {compute({writes(0)}), 1e-3}, {transfer({reads(0), writes(1)}), stall}};
+    for (int64_t i = 0; i < updates; ++i)
+      list.push_back({compute({reads(1), writes(4 + i)}), 1e-5});
+    list.push_back({compute({reads(2), writes(3)}), 1e-3});
+    return overlapOrder(programOf(list, std::vector<int64_t>(size_t(4 + updates), 1)), 1 << 10);
+  };
+  CHECK(orderWith(0.9e-6, 1) == Order{0, 1, 2, 3});
+  CHECK(orderWith(1.1e-6, 1) == Order{0, 1, 3, 2});
+  CHECK(orderWith(1e-3, 256)[2] == 2 + 256);
+  CHECK(orderWith(1e-3, 257)[2] == 2);
+}
+
 TEST_CASE("a copy to another space is in flight while computation runs, as far as memory permits") {
   // A value, its copy to another space, three layers, the copy back, and its reader.
   auto programWith = [](int64_t atTheEnd) { // bytes
