@@ -135,6 +135,27 @@ TEST_CASE("a cheap value is recomputed after a matmul instead of being kept") {
   CHECK(fused.groups[1].getNumOperands() == 2);
 }
 
+TEST_CASE("a value of more than 24 ops is kept instead of being recomputed") {
+  // The results of the ops before the matmul.
+  auto keptAfter = [](int ops) {
+    std::string body = "%v0 = graph.tanh %x : tensor<4x4xf32>\n";
+    for (int i = 1; i < ops; ++i)
+      body += "%v" + std::to_string(i) + " = graph.tanh %v" + std::to_string(i - 1) +
+              " : tensor<4x4xf32>\n";
+    const std::string last = "%v" + std::to_string(ops - 1);
+    Fused fused("(%x: tensor<4x4xf32>, %w: tensor<4x4xf32>) -> tensor<4x4xf32>",
+                body + "%y = graph.mul " + last + R"(, %x : tensor<4x4xf32>
+    %m = graph.dot_general %y, %w batch [] x [] contract [1] x [0] : tensor<4x4xf32>, tensor<4x4xf32> -> tensor<4x4xf32>
+    %s = graph.mul )" +
+                    last + R"(, %m : tensor<4x4xf32>
+    return %s : tensor<4x4xf32>)");
+    REQUIRE(fused.groups.size() == 2);
+    return fused.groups[0].getNumResults();
+  };
+  CHECK(keptAfter(24) == 1);
+  CHECK(keptAfter(25) == 2);
+}
+
 TEST_CASE("two counts along different dims of one iota are two") {
   Fused fused("(%x: tensor<4x4xf32>) -> tensor<4x4xf32>", R"(
     %i = graph.iota dim 0 : tensor<4xi32>
