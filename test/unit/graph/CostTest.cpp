@@ -59,6 +59,16 @@ TEST_CASE("a product computes in the type of its factors, all else in f32") {
   CHECK(work.bytes == 2 * 2 * 4 * 2);
 }
 
+TEST_CASE("random numbers and functions are costly, square roots are not") {
+  OneOp random("%c: tensor<4xi64>, %k: tensor<4xi64>",
+               "graph.random %c, %k : tensor<4xi64> -> tensor<4xf32>", "tensor<4xf32>");
+  OneOp sine("%x: tensor<4xf32>", "graph.sin %x : tensor<4xf32>", "tensor<4xf32>");
+  OneOp root("%x: tensor<4xf32>", "graph.sqrt %x : tensor<4xf32>", "tensor<4xf32>");
+  CHECK(graph::isCostly(*random));
+  CHECK(graph::isCostly(*sine));
+  CHECK_FALSE(graph::isCostly(*root));
+}
+
 TEST_CASE("a lookup reads no more of its table than it writes") {
   OneOp op("%t: tensor<64x8xf32>, %i: tensor<5xi64>",
            "graph.gather %t at %i dim 0 : tensor<64x8xf32>, tensor<5xi64> -> tensor<5x8xf32>",
