@@ -175,3 +175,18 @@ TEST_CASE("a reshape whose result is wanted by heads copies a block with several
   CHECK_FALSE(copies({{{}, {}, {0}, {}}, {}, {}})); // one head per rank
   CHECK_FALSE(copies({{{}, {0}, {}, {}}, {}, {}})); // one position per rank
 }
+
+TEST_CASE("a reduction can wait if its result is read 16 ops later or only by the update") {
+  StepModel model;
+  model.ops.resize(20);
+  auto isLate = [&](int reader) {
+    Value value;
+    value.producer = 1;
+    value.uses = {{reader, 0}};
+    return isReadLate(model, value);
+  };
+  CHECK_FALSE(isLate(1 + 15));
+  CHECK(isLate(1 + 16));
+  model.ops[2].part = Part::Update;
+  CHECK(isLate(2));
+}

@@ -106,3 +106,25 @@ TEST_CASE("a rule for one op leaves the others alike") {
   CHECK(kindsOf(4, 3).first == kindsOf(40, 3).first);
   CHECK(kindsOf(4, 3).first == kindsOf(4).first + 1);
 }
+
+TEST_CASE("copies of values below a 256th of the budget take no memory") {
+  GraphText text(kStep);
+  auto model = readStep(text.function());
+  REQUIRE(mlir::succeeded(model));
+  const Mesh mesh{{{"dp", 4}}};
+  const cluster::Cluster machine = *cluster::findCluster("h100-node");
+  Costs costs(*model, machine, mesh);
+  auto usagesIn = [&](const Budget &budget) {
+    const PlanProblem plan = *buildProblem(costs, {}, budget);
+    size_t usages = 0;
+    for (const solver::Node &node : plan.network.nodes)
+      usages += node.usages.size();
+    return usages;
+  };
+  int64_t largest = 0;
+  for (const Value &value : model->values)
+    largest = std::max(largest, value.bytes());
+  const size_t without = usagesIn(int64_t(1) << 40);
+  CHECK(usagesIn(256 * largest) > without);
+  CHECK(usagesIn(257 * largest) == without);
+}

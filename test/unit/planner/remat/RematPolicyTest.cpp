@@ -84,6 +84,20 @@ TEST_CASE("segments begin at ops, whatever is in flight") {
   }
 }
 
+TEST_CASE("selective recomputation recomputes ops of up to 32 FLOPs per byte") {
+  const StepModel model = deepModel();
+  const RematPolicy policy = selectiveRecompute(model);
+  REQUIRE(recomputedIn(policy) > 0);
+  const auto op =
+      static_cast<size_t>(std::ranges::find(policy.recomputed, true) - policy.recomputed.begin());
+  const double bytes = static_cast<double>(model.values[model.ops[op].results[0]].bytes());
+  for (double flopsPerByte : {31.0, 33.0}) {
+    StepModel other = model;
+    other.ops[op].work.flops = flopsPerByte * bytes;
+    CHECK(selectiveRecompute(other).recomputed[op] == (flopsPerByte < 32));
+  }
+}
+
 TEST_CASE("selective recomputation recomputes no product and keeps no more values") {
   StepModel model = deepModel();
   RematPolicy policy = selectiveRecompute(model);

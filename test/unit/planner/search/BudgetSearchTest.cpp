@@ -104,3 +104,13 @@ TEST_CASE("a budget that nothing fits is refused with the smallest program that 
   CHECK(budget.seen.smallest->arenaBytes < wholeBytes());
   CHECK_FALSE(budget.seen.smallest->recomputed.empty());
 }
+
+TEST_CASE("a search is given up where the smallest program takes twice the budget") {
+  const int64_t bytes = wholeBytes() - 2 * kActivation;
+  auto programsOf = [&](double factor) { // that were read
+    BudgetCase budget(bytes, [&](int64_t) { return static_cast<int64_t>(factor * double(bytes)); });
+    CHECK_FALSE(budget.search.jointly(budget.meshes));
+    return budget.programs.read;
+  };
+  CHECK(programsOf(1.9) > programsOf(2.1));
+}

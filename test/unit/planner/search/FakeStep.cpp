@@ -115,11 +115,13 @@ Result<std::unique_ptr<Step>> FakeStep::realise(const RematPolicy &policy) const
 }
 
 Result<ProgramMemory> FakeStep::memory(const Decisions &, const cluster::Cluster &,
-                                       const Budget &) const {
+                                       const Budget &budget) const {
   ++programs_.read;
   const int64_t peak = peakOf(model_);
   ProgramMemory memory;
-  memory.peak = memory.arena = programs_.bytes ? programs_.bytes(peak) : peak;
+  memory.peak = memory.arena = programs_.bytesIn ? programs_.bytesIn(budget.ofSpace())
+                               : programs_.bytes ? programs_.bytes(peak)
+                                                 : peak;
   for (const Value &value : model_.values) {
     memory.host += value.space == Space::Host ? value.bytes() : 0;
     memory.file += value.space == Space::File ? value.bytes() : 0;

@@ -2,6 +2,7 @@
 // and a program takes the peak of its stores (setPlainStores), or what a test makes of it.
 #pragma once
 
+#include "compiler/planner/search/PlannerOptions.h"
 #include "compiler/planner/search/Step.h"
 
 #include <cstdint>
@@ -17,9 +18,10 @@ int64_t peakOf(const planner::StepModel &model);
 struct FakePrograms {
   // From the peak of the stores to the bytes of the program; empty: they are equal.
   std::function<int64_t(int64_t)> bytes;
-  Status failure; // of realise(), if it is one
-  int read = 0;   // programs whose memory was asked for
-  int copies = 0; // copies that were made
+  std::function<int64_t(int64_t)> bytesIn; // from the budget instead, if it is not empty
+  Status failure;                          // of realise(), if it is one
+  int read = 0;                            // programs whose memory was asked for
+  int copies = 0;                          // copies that were made
 };
 
 class FakeStep final : public planner::Step {

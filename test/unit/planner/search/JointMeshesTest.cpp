@@ -83,3 +83,20 @@ TEST_CASE("the picked layouts fit with their policy, or else exceed the budget l
   }
   CHECK_FALSE(chooseBase({}, model, h100Node(), options, free)->has_value());
 }
+
+TEST_CASE("a policy is chosen on the three meshes with the lowest bounds") {
+  const StepModel model = modelOf(deepStep(9, 64, 16));
+  const PinnedRemat free(model.ops.size());
+  PlannerOptions options;
+  options.budget = plannedBy(model, "", 1).peakBytes * 3 / 4;
+  const JointMesh mesh = meshesIn(model, options, options.budget)[0];
+  for (size_t fastest : {2, 3}) {
+    std::vector<JointMesh> meshes(5, mesh);
+    for (JointMesh &each : meshes)
+      each.boundSeconds = 0;
+    meshes[fastest].base->seconds /= 2;
+    const Result<std::optional<Base>> base = chooseBase(meshes, model, h100Node(), options, free);
+    REQUIRE((base && *base));
+    CHECK(((*base)->plan == &*meshes[fastest].base) == (fastest < 3));
+  }
+}

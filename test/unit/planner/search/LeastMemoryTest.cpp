@@ -64,3 +64,40 @@ TEST_CASE("a failure that is not about memory is passed on") {
             .status()
             .message() == "unreadable");
 }
+
+TEST_CASE("a search for the least memory ends after 30 amounts") {
+  // Programs fit in what is a little less than the last one, and are far too large for less.
+  FakePrograms programs;
+  const FakeStep step(modelOf(deepStep(2, 64, 16)), programs);
+  int64_t last = peakOf(step.model());
+  programs.bytesIn = [&](int64_t budget) {
+    if (budget < last * 988 / 1000)
+      return 2 * peakOf(step.model());
+    last = std::min(last, budget);
+    return last;
+  };
+  int amounts = 0;
+  const Result<LeastMemory> least =
+      leastMemory(step, h100Node(), PlannerOptions(), [&](const std::string &) { ++amounts; });
+  INFO(least.status().message());
+  REQUIRE(least);
+  CHECK(amounts == 30);
+  CHECK_THAT(least->remark, Catch::EndsWith("; less was not tried"));
+}
+
+TEST_CASE("a refusal names one of three amounts, each a fiftieth more than the one before") {
+  // Nothing fits in less than `enough` bytes.
+  auto refusedFor = [](double enough) {
+    FakePrograms programs;
+    const FakeStep step(modelOf(deepStep(2, 64, 16)), programs);
+    const int64_t smallest = 1 << 20;
+    const auto least = static_cast<int64_t>(enough * (1 << 20));
+    programs.bytesIn = [=](int64_t budget) {
+      return budget >= least ? smallest : std::max(smallest, budget + 1);
+    };
+    return searchOrRefuse(step, h100Node(), onOneRank(smallest / 2)).status().message();
+  };
+  CHECK(namedBytes(refusedFor(1.01)) == ((1 << 20) * 102 / 100 + 1023) / 1024 * 1024);
+  CHECK(namedBytes(refusedFor(1.03)) > (1 << 20) * 104 / 100);
+  CHECK(namedBytes(refusedFor(1.05)) == 1 << 20); // not confirmed
+}

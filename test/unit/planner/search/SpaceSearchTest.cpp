@@ -113,3 +113,16 @@ TEST_CASE("copies that pins demand lengthen a step if they take longer than comp
     seconds = found->plan.seconds;
   }
 }
+
+TEST_CASE("where copies take no time, bounds lose a thousandth at most") {
+  SpaceCase search(0, 1 << 20, /*bytesPerSecond=*/1e30);
+  search.pinned.arguments[1] = Space::Host;
+  const Result<std::unique_ptr<Step>> realised = realisePinned(search.step, search.pinned);
+  REQUIRE(realised);
+  const SpaceSearch spaces(**realised, search.cluster, search.options, Goal(), search.pinned,
+                           search.seen);
+  const Result<PlannedStep> found =
+      spaces.pinned(policyOf((*realised)->model(), search.pinned), search.options);
+  REQUIRE(found);
+  CHECK(found->plan.boundSeconds >= 0.999 * found->plan.seconds);
+}
