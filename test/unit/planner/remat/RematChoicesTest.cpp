@@ -5,6 +5,7 @@
 #include "test/unit/planner/TrainingStep.h"
 
 #include <algorithm>
+#include <set>
 
 #include <catch2/catch.hpp>
 
@@ -119,4 +120,37 @@ TEST_CASE("ops may be recomputed as often as they are allowed to") {
         CHECK(choice.lives[i].end <= choice.lives[i + 1].begin);
     }
   CHECK(most == 2);
+}
+
+TEST_CASE("an op is recomputed before its first reader at one of ten instants") {
+  const StepModel model = modelOf(deepStep(20, 64, 16));
+  const PlanReport plan = plannedBy(model, "", 1);
+  const RematChoices choices(model, plan, PinnedRemat(model.ops.size()), {}, 1, 0);
+  size_t most = 0;
+  for (const OpenOp &open : choices.ops()) {
+    std::set<int64_t> instants;
+    for (const RematChoice &choice : open.choices)
+      for (int64_t tick : choices.recomputationsOf(open, choice))
+        instants.insert(choices.instantOf(tick));
+    most = std::max(most, instants.size());
+  }
+  CHECK(most == 10);
+}
+
+TEST_CASE("with several recomputations 2000 choices are few") {
+  int few = 0, many = 0;
+  for (int64_t layers = 2; layers <= 16; ++layers) {
+    const StepModel model = modelOf(deepStep(layers, 64, 16));
+    const PlanReport plan = plannedBy(model, "", 1);
+    const RematChoices choices(model, plan, PinnedRemat(model.ops.size()), {}, 2, 0);
+    size_t count = 0;
+    for (const OpenOp &open : choices.ops())
+      count += open.choices.size();
+    INFO(layers << " layers have " << count << " choices");
+    CHECK(choices.isSmall() == (count <= 2000));
+    few += count > 1000 && count <= 2000;
+    many += count > 2000 && count <= 4000;
+  }
+  CHECK(few > 0);
+  CHECK(many > 0);
 }

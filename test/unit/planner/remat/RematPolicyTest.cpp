@@ -105,3 +105,36 @@ TEST_CASE("selective recomputation recomputes no product and keeps no more value
     CHECK_FALSE((policy.recomputed[i] && model.ops[i].work.isProduct));
   CHECK(isClosed(model, policy));
 }
+
+// A kernel group of an exponential of `columns` columns, its sums over rows, and functions of it.
+static StepModel groupOf(int64_t columns, int functions) {
+  const std::string wide = concat("tensor<64x", columns, "xf32>"), narrow = "tensor<64xf32>";
+  std::string types = wide + ", " + narrow, results = "%e, %m", body, outputs,
+              values = "%0#0, %0#1";
+  outputs = wide + " {graph.role = \"output\", graph.name = \"e\"}, " + narrow +
+            " {graph.role = \"output\", graph.name = \"m\"}";
+  for (int i = 0; i < functions; ++i) {
+    types += ", " + wide;
+    results += concat(", %f", i);
+    body += concat("    %f", i, " = graph.sqrt %e : ", wide, "\n");
+    outputs += concat(", ", wide, " {graph.role = \"output\", graph.name = \"f", i, "\"}");
+    values += concat(", %0#", 2 + i);
+  }
+  return modelOf(concat(
+      "func.func @step(%x: ", wide, " {graph.role = \"input\", graph.name = \"x\"}, %z: ", wide,
+      " {graph.role = \"input\", graph.name = \"z\"}) -> (", outputs,
+      ") {\n  %y = graph.add %x, %z : ", wide, "\n  %0:", 2 + functions,
+      " = graph.fusion (%a = %y : ", wide, ") -> (", types, ") {\n    %e = graph.exp %a : ", wide,
+      "\n    %m = graph.reduce sum %e over [1] : ", wide, " -> ", narrow, "\n", body,
+      "    graph.yield ", results, " : ", types, "\n  }\n  return ", values, " : ", types, "\n}"));
+}
+
+TEST_CASE("results that are 16 times smaller than another one are kept as well") {
+  CHECK(sufficientResults(groupOf(15, 1), 1) == std::vector<int>{0});
+  CHECK(sufficientResults(groupOf(16, 1), 1) == std::vector<int>{0, 1});
+}
+
+TEST_CASE("of a group of more than six results, none are chosen") {
+  CHECK(sufficientResults(groupOf(64, 4), 1));
+  CHECK_FALSE(sufficientResults(groupOf(64, 5), 1));
+}

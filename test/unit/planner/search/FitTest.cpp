@@ -2,6 +2,8 @@
 // the size of the smallest program is what messages state.
 #include "compiler/cluster/Presets.h"
 #include "compiler/planner/search/Planner.h"
+#include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
 
 #include <catch2/catch.hpp>
@@ -117,4 +119,43 @@ TEST_CASE("a search that only wants to fit ends where no plan can, and says so")
   CHECK_FALSE(explained->isCut);
   REQUIRE(!explained->refined.solution.infeasibility.smallestBudget.empty());
   CHECK(explained->refined.solution.infeasibility.smallestBudget[0] >= 12 * kMiB);
+}
+
+TEST_CASE("networks may count a sixteenth more than programs") {
+  Case step(1);
+  const cluster::Cluster shared = *cluster::forRanks(*cluster::findCluster("h100-node"), 4);
+  Costs costs(step.model, shared, Mesh{{{"dp", 4}}});
+  FitOptions options;
+  options.budget = kMiB;
+  options.whenTooLarge = WhenTooLarge::Explain;
+  const int64_t least =
+      solveToFit(costs, Pins(), options)->refined.solution.infeasibility.smallestBudget.at(0);
+  options.whenTooLarge = WhenTooLarge::Search;
+  for (double share : {1.05, 1.08}) { // what the smallest network counts more
+    const auto budget = static_cast<int64_t>(static_cast<double>(least) / share);
+    int programs = 0; // but for the first all fit
+    options.budget = budget;
+    options.memoryOf = [&](const Decisions &) -> Result<ProgramMemory> {
+      const int64_t bytes = ++programs == 1 ? 2 * least : budget;
+      return ProgramMemory{bytes, bytes};
+    };
+    const Result<Fitted> fitted = solveToFit(costs, Pins(), options);
+    REQUIRE(fitted);
+    CHECK(fitted->isFound() == (share < 1 + 1.0 / 16));
+  }
+}
+
+TEST_CASE("programs that stay too large are planned within six smaller budgets of the network") {
+  const StepModel model = modelOf(deepStep(9, 64, 64)); // layers are split one after the other
+  const cluster::Cluster shared = *cluster::forRanks(*cluster::findCluster("h100-node"), 4);
+  Costs costs(model, shared, Mesh{{{"dp", 4}}});
+  int programs = 0;
+  FitOptions options;
+  options.memoryOf = [&](const Decisions &) -> Result<ProgramMemory> {
+    const int64_t bytes = options.budget.bytes() + 1;
+    return (++programs, ProgramMemory{bytes, bytes});
+  };
+  options.budget = int64_t(1) << 20;
+  REQUIRE(solveToFit(costs, Pins(), options));
+  CHECK(programs == 2 + 6); // without a limit, within the budget, and in the rounds
 }

@@ -112,3 +112,21 @@ TEST_CASE("only a faster plan is kept") {
   CHECK(search.remat.takeBest());
   CHECK_FALSE(search.remat.best());
 }
+
+TEST_CASE("a policy is chosen for six targets") {
+  const int64_t budget = peakOf(nineLayers()) - 2 * kActivation;
+  RematCase search(2 * kActivation, [=](int64_t) { return budget + kActivation; });
+  REQUIRE(search.remat.search(search.layouts()));
+  CHECK(search.programs.read == 6);
+}
+
+TEST_CASE("a plan within five per cent of the bound is good") {
+  for (double gap : {0.04, 0.06}) {
+    RematCase search(0);
+    PlannedStep planned;
+    planned.plan.seconds = 1;
+    planned.plan.gap = gap;
+    REQUIRE(search.remat.keepBest(std::move(planned)));
+    CHECK(search.remat.isGood() == (gap < 0.05));
+  }
+}
