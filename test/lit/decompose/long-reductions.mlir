@@ -19,6 +19,15 @@ func.func @the_fewest_major_dims_that_make_enough_rows(%x: tensor<4x64x1024x64xf
   return %y : tensor<f32>
 }
 
+// CHECK-LABEL: @a_result_of_65536_operands_takes_two_steps
+func.func @a_result_of_65536_operands_takes_two_steps(%x: tensor<256x256xf32>, %y: tensor<256x255xf32>) -> (tensor<f32>, tensor<f32>) {
+  // CHECK: graph.reduce sum %arg0 over [1]
+  // CHECK: graph.reduce sum %arg1 over [0, 1]
+  %a = graph.reduce sum %x over [0, 1] : tensor<256x256xf32> -> tensor<f32>
+  %b = graph.reduce sum %y over [0, 1] : tensor<256x255xf32> -> tensor<f32>
+  return %a, %b : tensor<f32>, tensor<f32>
+}
+
 // CHECK-LABEL: @sixteen_bit_floats_are_rounded_once
 func.func @sixteen_bit_floats_are_rounded_once(%x: tensor<4096x1024xbf16>) -> tensor<bf16> {
   // CHECK: %[[W:.*]] = graph.cast %arg0 : tensor<4096x1024xbf16> -> tensor<4096x1024xf32>
