@@ -47,9 +47,6 @@ constexpr double kFirstWait = 1.25;
 // the best of them.
 constexpr const char *kSchedules[] = {"1f1b", "interleaved", "zb-h1", "zb-v"};
 
-// How often the model is cut again: each cut is planned anew, and the first gains the most.
-constexpr int kCuts = 1;
-
 // A number of stages or of micro-batches that was tried.
 struct Tried {
   enum Kind { Planned, Bounded, Failed } kind = Failed;
@@ -87,9 +84,9 @@ public:
     if (c_.options.schedule == kAuto && best_->options.stages > 1)
       CLEAVE_TRY(trySchedules());
     if (best_->options.stages > 1)
-      CLEAVE_TRY(tryCuts());
-    if (!cuts_.empty())
-      best_->remarks.push_back({"stages", cuts_});
+      CLEAVE_TRY(tryCut());
+    if (!cut_.empty())
+      best_->remarks.push_back({"stages", cut_});
     if (leavesStagesOpen(c_.options))
       best_->remarks.push_back({"stages", remark()});
     c_.take(std::move(*best_));
@@ -164,28 +161,24 @@ private:
     return Status::ok();
   }
 
-  // Cuts the model of the best plan again, by the seconds that its chunks take there.
-  Status tryCuts() {
-    for (int round = 0; round < kCuts; ++round) {
-      CLEAVE_TRY_ASSIGN(std::optional<std::vector<double>> seconds, secondsByPlan(*best_));
-      if (!seconds)
-        return Status::ok();
-      std::unique_ptr<Compilation> next = compilationFor(best_->options);
-      next->cut.opSeconds = std::move(*seconds);
-      CLEAVE_TRY(compileTo(*next, "train"));
-      if (next->cut.chunkOf == best_->cut.chunkOf)
-        return Status::ok();
-      next->cutoffSeconds = bestSeconds_;
-      const double before = bestSeconds_;
-      const Status status = continueTo(*next, "train", "program");
-      CLEAVE_TRY_ASSIGN(const std::string outcome, keepIfFaster(std::move(next), status));
-      cuts_ = concat(cuts_.empty() ? "cut" : cuts_ + "; cut",
-                     " again by the seconds of this plan: ", outcome, " instead of ",
-                     secondsText(before));
-      c_.tell(cuts_);
-      if (bestSeconds_ == before)
-        return Status::ok();
-    }
+  // Cuts the model of the best plan again, by the seconds that its chunks take there. Once: further
+  // cuts gain less, and each is planned anew.
+  Status tryCut() {
+    CLEAVE_TRY_ASSIGN(std::optional<std::vector<double>> seconds, secondsByPlan(*best_));
+    if (!seconds)
+      return Status::ok();
+    std::unique_ptr<Compilation> next = compilationFor(best_->options);
+    next->cut.opSeconds = std::move(*seconds);
+    CLEAVE_TRY(compileTo(*next, "train"));
+    if (next->cut.chunkOf == best_->cut.chunkOf)
+      return Status::ok();
+    next->cutoffSeconds = bestSeconds_;
+    const double before = bestSeconds_;
+    const Status status = continueTo(*next, "train", "program");
+    CLEAVE_TRY_ASSIGN(const std::string outcome, keepIfFaster(std::move(next), status));
+    cut_ = concat("cut again by the seconds of this plan: ", outcome, " instead of ",
+                  secondsText(before));
+    c_.tell(cut_);
     return Status::ok();
   }
 
@@ -312,7 +305,7 @@ private:
   double workSeconds_ = 0;               // of the products of a step on one device at its peak
   std::map<int64_t, std::string> tried_; // outcomes by number of stages
   std::string schedules_;                // outcomes by schedule
-  std::string cuts_;                     // outcomes of other cuts
+  std::string cut_;                      // outcome of another cut
   Status failure_;                       // if nothing fits
   int64_t failedStages_ = 0;             // of that failure
 };

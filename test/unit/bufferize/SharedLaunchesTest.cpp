@@ -71,6 +71,22 @@ TEST_CASE("a shared launch keeps within the limits of buffers and bytes") {
   CHECK(shareLaunches(segment, {.bytes = 3}) == Runs{{3, 4}, {0, 1, 2}});
 }
 
+TEST_CASE("a launch is shared by up to 512 buffers and 32 MiB") {
+  auto largestRun = [](int64_t bytes) { // of 300 launches of two buffers
+    std::vector<Launchable> segment;
+    for (int64_t i = 0; i < 300; ++i) {
+      segment.push_back(launch(0, {2 * i, 2 * i + 1}));
+      segment.back().bytes = bytes;
+    }
+    size_t largest = 0;
+    for (const std::vector<int64_t> &run : shareLaunches(segment))
+      largest = std::max(largest, run.size());
+    return largest;
+  };
+  CHECK(largestRun(1) == 512 / 2);
+  CHECK(largestRun(1 << 20) == 32);
+}
+
 TEST_CASE("instructions that conflict keep their order, in any program") {
   std::mt19937 random(3);
   size_t shared = 0;

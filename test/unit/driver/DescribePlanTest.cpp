@@ -133,6 +133,17 @@ TEST_CASE("products in f32 on a device that is faster in bf16 are a hint") {
   CHECK(c.remarks.size() == 1);
 }
 
+TEST_CASE("a type in which products are less than four times as fast is no hint") {
+  for (double factor : {3.9, 4.1}) {
+    PlannedModule c;
+    c.cluster->compute["bf16"].peakFlops = factor * c.cluster->computeOf("f32").peakFlops;
+    plan::Plan plan;
+    plan.mutable_predicted()->set_peak_type("f32");
+    suggestLowType(c, plan);
+    CHECK(c.remarks.empty() == (factor < 4));
+  }
+}
+
 TEST_CASE("a mesh that was tried has an outcome") {
   PlannedModule c;
   const Mesh mesh = *Mesh::parse("dp=2");

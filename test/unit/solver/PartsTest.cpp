@@ -268,3 +268,32 @@ TEST_CASE(
   const double share = begins * ((1 - misses) + (1 - misses * misses)) / 3; // one or two more nodes
   CHECK(found == Approx(kRuns * share).margin(3 * std::sqrt(kRuns * share * (1 - share))));
 }
+
+// How many of 30 chains change in 200 parts, after 200 other ones. Most parts have four nodes that
+// agree: solving these exactly takes a table with an entry for all of their choices.
+static int chainsBeside(size_t choices, int length) {
+  Network network = chains(30, length);
+  const CostTable agree = agreement(choices, 100);
+  for (int four = 0; four < 450; ++four) {
+    const int first = static_cast<int>(network.nodes.size());
+    for (int v = first; v < first + 4; ++v) {
+      network.nodes.push_back({std::vector<double>(choices, 0.0), {}, {}});
+      for (int before = first; before < v; ++before)
+        join(network, before, v, agree);
+    }
+  }
+  Search search(network, 1);
+  search.offer(zeros(network));
+  for (int k = 0; k < 200; ++k)
+    search.improve({});
+  const double before = search.bestCost();
+  for (int k = 0; k < 200; ++k)
+    search.improve({});
+  return static_cast<int>(before - search.bestCost());
+}
+
+TEST_CASE("parts shrink to 16 nodes where tables would exceed 2^14 entries") {
+  CHECK(chainsBeside(11, 20) > 0); // 11^4 entries
+  CHECK(chainsBeside(12, 20) == 0);
+  CHECK(chainsBeside(12, 14) > 0);
+}
