@@ -390,10 +390,9 @@ void addPair(Network &network, double seconds, int64_t bytes, int row, double ch
   join(network, first, first + 1, agreement(2, change));
 }
 
-// Triples of pairs that share 10 bytes: no price, repair or region of other choices leads to the
-// best two of them, only a part with one of them. Other nodes make such parts rare.
-Network triplesNetwork(int triples, int others) {
-  Network network;
+// Adds triples of pairs that share 10 bytes: no price, repair or region of other choices leads to
+// the best two of them, only a part with one of them. Other nodes make such parts rare.
+void addTriples(Network &network, int triples, int others) {
   for (int k = 0; k < triples; ++k) {
     network.rows.push_back({0, k, 10, 0});
     const int first = static_cast<int>(network.nodes.size());
@@ -404,14 +403,14 @@ Network triplesNetwork(int triples, int others) {
   }
   for (int v = 0; v < others; ++v)
     network.nodes.push_back({{0, 1}, {}, {}});
-  return network;
 }
 
 } // namespace
 
 TEST_CASE("parts are re-solved in four steps, until enough rounds have improved nothing") {
   // 40 and a quarter of the step's; where branches may follow, 200 and half of those before.
-  const Network network = triplesNetwork(24, 200);
+  Network network;
+  addTriples(network, 24, 200);
   const std::vector<MemorySpace> spaces = {{"device", 10}};
   for (bool branchesMayFollow : {false, true})
     for (uint64_t seed = 1; seed <= 10; ++seed) {
@@ -438,4 +437,34 @@ TEST_CASE("parts are re-solved in four steps, until enough rounds have improved 
       INFO("seed " << seed << (branchesMayFollow ? ", branches may follow" : ""));
       CHECK(steps.search().best() == expected.best());
     }
+}
+
+TEST_CASE("between passes of messages parts are re-solved in a quarter of the rounds") {
+  // Beside a square of nodes without costs, which is too wide for exact elimination.
+  Network network = squareNetwork(12, 6, 0, 1);
+  for (NetworkNode &node : network.nodes)
+    node.cost.assign(6, 0.0);
+  addTriples(network, 24, 100);
+  const std::vector<MemorySpace> spaces = {{"device", 10}};
+  int improved = 0;
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SolveOptions options;
+    options.seed = seed;
+    options.maxIterations = 1;
+    options.maxWork = 1;
+    options.closesGap = false;
+    options.maxSearchRounds = 0;
+    NetworkSolve begun(network, spaces, options);
+    begun.run();
+    Search expected(network, seed);
+    expected.offer(begun.search().best());
+    for (int k = 0; k < 50; ++k)
+      improved += expected.improve(begun.prices());
+    options.maxSearchRounds = 4 * 50;
+    NetworkSolve steps(network, spaces, options);
+    steps.run();
+    INFO("seed " << seed);
+    CHECK(steps.search().best() == expected.best());
+  }
+  CHECK(improved > 0);
 }
