@@ -73,3 +73,20 @@ TEST_CASE("where no plan fits, whatever it recomputes, that is proven") {
   CHECK(c.in(1024).lowerBound == solver::kForbidden);
   CHECK(c.in(1024, {.isDoubtful = true}).lowerBound == solver::kForbidden);
 }
+
+TEST_CASE("a bound is within 2e-3 of a thorough one, also from a price that is far too low") {
+  BoundedStep c;
+  PlannerOptions options{.ranks = 2, .mesh = c.mesh};
+  const Result<PlanReport> plan = planStep(c.plain, h100Node(), options);
+  REQUIRE(plan.isOk());
+  for (int percent : {55, 50, 45, 40}) {
+    const int64_t budget = plan->peakBytes * percent / 100;
+    const Joint joint = c.in(budget);
+    JointHint hint{.price = joint.secondsPerByte, .instant = joint.instant, .isThorough = true};
+    const Joint thorough = c.in(budget, hint);
+    INFO(percent << " % of the memory");
+    CHECK(joint.lowerBound >= thorough.lowerBound * (1 - 2e-3));
+    hint.price /= 15; // eight steps by a half each lead to it
+    CHECK(c.in(budget, hint).lowerBound >= thorough.lowerBound * (1 - 2e-3));
+  }
+}
