@@ -1,5 +1,7 @@
 // A policy for layouts that are given, in a budget.
 #include "compiler/planner/search/RematSearch.h"
+#include "test/unit/graph_text/DeepStep.h"
+#include "test/unit/planner/Facts.h"
 #include "test/unit/planner/TrainingStep.h"
 #include "test/unit/planner/search/FakeStep.h"
 
@@ -128,5 +130,23 @@ TEST_CASE("a plan within five per cent of the bound is good") {
     planned.plan.gap = gap;
     REQUIRE(search.remat.keepBest(std::move(planned)));
     CHECK(search.remat.isGood() == (gap < 0.05));
+  }
+}
+
+TEST_CASE("a close plan may leave a fiftieth of the budget, other plans lead to further policies") {
+  const StepModel model = modelOf(deepStep(30, 64, 16));
+  const PlanReport whole = plannedBy(model, "", 1);
+  Costs costs(model, h100Node(), whole.mesh);
+  const int64_t budget = peakOf(model) - 4 * kActivation;
+  for (double share : {1.0, 0.985}) { // of the seconds of keeping everything, which is the bound
+    FakePrograms programs{.bytes = [=](int64_t) { return budget - budget / 55; }};
+    const FakeStep step(model, programs);
+    Seen seen;
+    const Proven proven{share * whole.seconds, {}};
+    const Trials trials(step, h100Node(), onOneRank(budget), Goal(), seen, proven);
+    const PinnedRemat pinned(model.ops.size());
+    RematSearch remat(trials, pinned);
+    REQUIRE(remat.search({costs, whole}));
+    CHECK((programs.read == 1) == (share == 1)); // a first plan within 2 % of the bound
   }
 }
