@@ -39,8 +39,13 @@ TEST_CASE("less memory takes more time, from everything kept to the smallest pla
   const Fitting whole(options);
   CHECK(points->back().seconds == Approx(whole.c.report.seconds));
   CHECK(points->back().recomputed == 0);
+  const int64_t most = points->back().bytes;
+  CHECK((*points)[points->size() - 2].budget == most - most / 7);
   const Fitting least(changed(options, "--pin full-recompute"));
   CHECK(points->front().bytes <= least.c.report.arenaBytes);
+  CompileOptions less = options;
+  less.memory = points->front().bytes * 49 / 50;
+  CHECK(Planned(less).status.kind() == StatusKind::Infeasible);
   for (size_t i = 0; i + 1 < points->size(); ++i) {
     CHECK((*points)[i].bytes < (*points)[i + 1].bytes);
     CHECK((*points)[i].seconds > (*points)[i + 1].seconds);
