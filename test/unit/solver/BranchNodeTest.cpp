@@ -1,5 +1,7 @@
 // Visits of single tree nodes: what they bound, find, and leave to their children.
 #include "compiler/solver/BranchNode.h"
+#include "compiler/solver/Messages.h"
+#include "compiler/solver/Presolve.h"
 #include "test/unit/solver/SmallNetworks.h"
 
 #include <catch2/catch.hpp>
@@ -159,4 +161,51 @@ TEST_CASE("a node without permitted choices is bounded by the limit") {
   CHECK(visited.bound == 7);
   CHECK(visited.children.empty());
   CHECK_FALSE(visited.solution);
+}
+
+// A square of nodes, too wide for exact elimination, whose bound rises for long.
+static Network squareNetwork(unsigned seed) {
+  std::mt19937 random(seed);
+  constexpr int kSide = 10;
+  Network network;
+  for (int v = 0; v < kSide * kSide; ++v) {
+    network.nodes.emplace_back();
+    for (int i = 0; i < 5; ++i)
+      network.nodes.back().cost.push_back(static_cast<double>(random() % 1000) / 1000);
+    for (int w : {v % kSide > 0 ? v - 1 : -1, v - kSide}) {
+      std::vector<double> cost;
+      for (int k = 0; w >= 0 && k < 25; ++k)
+        cost.push_back(static_cast<double>(random() % 1000) / 100);
+      if (w >= 0)
+        join(network, w, v, std::move(cost));
+    }
+  }
+  return network;
+}
+
+TEST_CASE("a visit of a wide network bounds it by 60 passes of messages and split tables") {
+  int risen = 0;
+  for (unsigned seed = 1; seed <= 5; ++seed) {
+    const Network network = squareNetwork(seed);
+    const Presolve presolve(network);
+    auto boundBy = [&](int passes) {
+      AscentOptions options;
+      options.iterations = passes;
+      Messages messages(presolve.result());
+      const Tightened tightened = messages.tighten({}, options, {});
+      const Network tight = messages.rewritten();
+      Elimination elimination(tight, 25);
+      return std::max(tightened.bound, elimination.minimize(costsOf(tight)) + tight.constant);
+    };
+    BranchOptions options;
+    options.maxExactWork = 0;
+    options.maxTableEntries = 25;
+    options.iterations = 1;
+    const double bound =
+        visit(network, nodeOf(network, nothing(network)), kForbidden, options).bound;
+    INFO("seed " << seed);
+    CHECK(bound == Approx(boundBy(60)).epsilon(1e-9));
+    risen += boundBy(60) > boundBy(30) * (1 + 1e-6);
+  }
+  CHECK(risen > 0);
 }
