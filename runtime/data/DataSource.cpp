@@ -91,6 +91,8 @@ bool isFolder(const std::string &path) {
 
 // The arrays and token files of the options processed so far.
 struct Gathered {
+  static constexpr const char *kLabel = "label";
+
   const std::vector<InputDescription> &inputs;
   std::vector<std::vector<FoundArray>> arrays; // per input, in the order of the files
   std::vector<std::shared_ptr<const ArrayFile>> files;
@@ -131,11 +133,26 @@ struct Gathered {
     return Status::ok();
   }
 
+  // The labels of an output X are called `X.label`; where there are no others, an array `label`
+  // will do.
+  bool isCalledLabel(const InputDescription &input) const {
+    return isLabel(input) && !isInput(kLabel) && std::ranges::count_if(inputs, isLabel) == 1;
+  }
+
   Status addArchive(const std::string &path) {
-    CLEAVE_TRY_ASSIGN(auto file, openFor(path, [&](const std::string &n) { return isInput(n); }));
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (const ArrayView *array = file->find(inputs[i].name))
+    auto isWanted = [&](const std::string &name) {
+      return isInput(name) || (name == kLabel && std::ranges::any_of(inputs, [&](auto &input) {
+                                 return isCalledLabel(input);
+                               }));
+    };
+    CLEAVE_TRY_ASSIGN(auto file, openFor(path, isWanted));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const ArrayView *array = file->find(inputs[i].name);
+      if (!array && isCalledLabel(inputs[i]))
+        array = file->find(kLabel);
+      if (array)
         arrays[i].push_back({file, array});
+    }
     return Status::ok();
   }
 

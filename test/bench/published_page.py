@@ -11,7 +11,8 @@ the plan's simulated step, in which communication overlaps with computation. No 
 Known causes of the differences: [benchmarks](../test/bench/README.md).
 
 {count} runs: geometric mean of predicted / published {mean:.2f}, spread × {spread:.2f}, from {least:.2f} to {most:.2f}. `test/bench/published_runs.py --page` wrote this
-page. {omitted}
+page.
+{omitted}
 """
 
 
@@ -36,8 +37,8 @@ def table(rows):
 
 
 def omitted_text(omitted):
-    reasons = "; ".join(f"{count}: {reason}" for reason, count in omitted.most_common())
-    return f"Not priced are {sum(omitted.values())} runs ({reasons})." if omitted else ""
+    reasons = "".join(f"\n* {count}: {reason}" for reason, count in omitted.most_common())
+    return f"\n{sum(omitted.values())} runs are not priced:\n{reasons}" if omitted else ""
 
 
 def page(rows, omitted):

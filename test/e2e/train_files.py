@@ -61,6 +61,21 @@ shuffle = true
             self.assertEqual(read["compile"]["set"], ["batch=8"])
             self.assertEqual(read["run"]["save-every"], 6)
 
+    def test_a_run_that_was_resumed_is_repeated_from_its_beginning(self):
+        plan, saved, log = self.folder / "resumed.plan", self.folder / "resumed", self.folder / "resumed.jsonl"
+        cleave.compile_model(cleave.MLP["model"], plan)
+        run = ["cleave-run", plan, "--data", cleave.MLP["data"], "--threads", 1, "--save", saved, "--log", log]
+        cleave.must(*run, "--steps", 4)
+        cleave.must(*run, "--steps", 8, "--resume", saved)
+        self.assertNotIn("\nresume =", (saved / "train.toml").read_text())
+        before = log.read_text()
+        self.assertIn("nothing to do", cleave.must(*run, "--steps", 8, "--resume", saved).out)
+        self.assertEqual(log.read_text(), before)
+        again = self.folder / "repeated.jsonl"
+        cleave.must("cleave-run", "--config", saved / "train.toml", "--save", self.folder / "repeated", "--log", again)
+        losses = [[step["loss"] for step in cleave.read_log(path)[0]] for path in (log, again)]
+        self.assertEqual(losses[0], losses[1])
+
     def test_the_command_line_has_precedence(self):
         given = self.write("[compile]\nmodel = 'none.onnx'\noutput = 'none.plan'\n")
         self.assertIn("other.onnx", cleave.tool("cleave-compile", "--config", given, "other.onnx").err)

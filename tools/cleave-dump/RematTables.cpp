@@ -38,12 +38,19 @@ static std::string originalName(const std::string &name) {
   return name.substr(0, name.rfind(", recomputed"));
 }
 
+// `input of h.0.fc.weight` as it is; what the op of a parameter gives is `output of h.0.fc.weight`.
+static std::string valueName(const plan::Decision &decision) {
+  const std::string &place = decision.place();
+  const bool isParameter = !place.empty() && place.find(" of ") == std::string::npos;
+  return originalName(isParameter ? "output of " + place : rowName(decision));
+}
+
 static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) {
   std::vector<Row> rows;
   std::map<std::string, size_t> index;
   std::map<std::string, std::set<std::string>> all; // ops by shape
   for (const plan::Decision &decision : plan.decisions()) {
-    const std::string name = originalName(rowName(decision)), op = originalName(decision.name()),
+    const std::string name = valueName(decision), op = originalName(decision.name()),
                       shape = nameShape(name);
     if (decision.kind() == "recompute" || decision.kind() == "kept")
       all[shape].insert(op);
@@ -65,7 +72,10 @@ static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) 
 }
 
 // Why the value is not recomputed; empty if it could be, for a price that other columns have.
-static std::string reasonText(const std::string &reason) {
+static std::string reasonText(const plan::Decision &decision) {
+  const std::string &reason = decision.reason();
+  if (decision.choice().ends_with("recomputed")) // of a kept value
+    return "another result of the op is recomputed";
   const bool isPrice =
       reason.starts_with("recomputing it would take") || reason.starts_with("recomputing takes");
   return isPrice ? "" : reason;
@@ -86,7 +96,7 @@ std::string rematTable(const plan::Plan &plan, const std::string &kind) {
   for (const Row &row : rowsOf(plan, kind))
     table.add({row.name(), row.count(), row.bytes > 0 ? bytesText(row.bytes) : "",
                row.seconds > 0 ? secondsText(row.seconds) : "", priceText(row),
-               reasonText(row.first->reason())});
+               reasonText(*row.first)});
   return table.isEmpty() ? "" : tableText(table);
 }
 

@@ -78,7 +78,7 @@ void addDataOptions(CLI::App &app, Options &options) {
   CLI::Option *shuffle = app.add_option("--shuffle", options.shuffleSeed,
                                         "shuffle the samples with SEED (default: --seed)")
                              ->expected(0, 1)
-                             ->type_name("SEED");
+                             ->type_name("[SEED]");
   app.add_option("--data-command", options.dataCommand,
                  "instead of --data: a command that writes batches to its standard output")
       ->excludes(files)
@@ -229,7 +229,7 @@ void addEvaluationOptions(CLI::App &app, Options &options) {
 
 void addSupervisionOptions(CLI::App &app, Options &options) {
   app.add_option("--timeout", options.timeoutSeconds,
-                 "seconds without an answer after which a rank is considered lost")
+                 "seconds without progress after which a rank is considered lost")
       ->check(positive())
       ->capture_default_str()
       ->type_name("S");
@@ -277,6 +277,7 @@ std::optional<int> parseOptions(int argc, char **argv, Options &options) {
   if (std::optional<int> code = readCommandLine(app, argc, argv))
     return code;
   options.trainFile = trainFileSection(app, "run");
+  options.repetition = trainFileSection(app, "run", "resume");
   options.words.assign(argv, argv + argc);
   options.quiet = verbosity() == Verbosity::Quiet;
   options.verbose = verbosity() == Verbosity::Verbose;

@@ -110,7 +110,7 @@ private:
     CLEAVE_TRY(saver_.open(session_.environment().rank, inputs_.checkpoint.get()));
     if (isFirst() && !options_.save.empty())
       CLEAVE_TRY(
-          writeFile(options_.save + "/train.toml", plan_.compile_options() + options_.trainFile));
+          writeFile(options_.save + "/train.toml", plan_.compile_options() + options_.repetition));
     saver_.add(kOriginKey, concat(inputs_.origin));
     saver_.add(checkpoint::kOptimizerKey, inputs_.rates.optimizer());
     saver_.add(checkpoint::kScheduleKey, inputs_.rates.schedule());

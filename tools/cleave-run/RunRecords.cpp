@@ -4,15 +4,22 @@
 #include "tools/cleave-run/Speed.h"
 
 #include <cstdio>
+#include <filesystem>
 
 namespace cleave::run {
+
+// Whether the run has no steps to record and the file has those of an earlier one.
+bool RunRecords::isKept(const std::string &path) const {
+  std::error_code ignored;
+  return inputs_.count == 0 && inputs_.first > 0 && std::filesystem::exists(path, ignored);
+}
 
 Status RunRecords::open() {
   if (!options_.report.empty())
     log_.keepLines();
   if (session_.isFirst() && !options_.tensorBoard.empty())
     CLEAVE_TRY(tensorBoard_.open(options_.tensorBoard));
-  if (options_.log.empty() || !session_.isFirst())
+  if (options_.log.empty() || !session_.isFirst() || isKept(options_.log))
     return Status::ok();
   const bool goesOn = inputs_.checkpoint || options_.restart > 0;
   CLEAVE_TRY(log_.open(options_.log, goesOn ? std::optional(inputs_.first) : std::nullopt));
@@ -105,7 +112,7 @@ Status RunRecords::endLog(const std::string &saved, const std::vector<std::strin
 }
 
 Status RunRecords::writePage(const Status &ended) const {
-  if (options_.report.empty() || !session_.isFirst())
+  if (options_.report.empty() || !session_.isFirst() || isKept(options_.report))
     return Status::ok();
   return writeReport(options_.report, plan_,
                      {.planPath = options_.plan,

@@ -45,6 +45,7 @@ public:
   Status writePage(const Status &ended) const;
 
 private:
+  bool isKept(const std::string &path) const;
   std::vector<executor::MetricValue> metricsOf(int64_t step,
                                                const executor::Executor &executor) const;
   Numbers speedOf(int64_t step, double seconds) const;

@@ -234,10 +234,11 @@ void addTrainFile(CLI::App &app, const std::string &section) {
   app.config_formatter(std::make_shared<TrainFile>(app, section));
 }
 
-std::string trainFileSection(const CLI::App &app, const std::string &section) {
+std::string trainFileSection(const CLI::App &app, const std::string &section,
+                             const std::string &omitted) {
   std::string text = "[" + section + "]\n";
   for (const CLI::Option *option : optionsOf(app)) {
-    if (option->count() == 0)
+    if (option->count() == 0 || keyOf(*option) == omitted)
       continue;
     std::string values;
     for (const std::string &value : option->results())

@@ -22,9 +22,10 @@ namespace cleave {
 // give. An error in the file ends the tool with one message and exit code 1.
 void addTrainFile(CLI::App &app, const std::string &section);
 
-// The section with all options that were given, on the command line or by --config; after
-// readCommandLine.
-std::string trainFileSection(const CLI::App &app, const std::string &section);
+// The section with all options that were given, on the command line or by --config, but the one
+// with the name `omitted`; after readCommandLine.
+std::string trainFileSection(const CLI::App &app, const std::string &section,
+                             const std::string &omitted = "");
 
 // An option in such a section.
 struct TrainFileOption {

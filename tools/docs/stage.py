@@ -18,7 +18,7 @@ LINK = re.compile(r"(?<=\]\()([^)#\s]+)")
 NAVIGATION = {
     "Tutorials": ["docs/tutorials", "docs/notebooks"],
     "How-to guides": ["docs/howto"],
-    "Reference": ["docs/interface.md", "docs/trust.md", "docs/generated"],
+    "Reference": ["docs/interface.md", "docs/trust.md", "docs/predicted-beside-published.md", "docs/generated"],
     "Design": ["docs/tour.md", "docs/architecture.md", "docs/decisions"],
 }
 

@@ -70,11 +70,12 @@ struct KeptValue {
   std::string name; // of the op
   int op = 0;       // its index in StepModel::ops
   Space space = Space::Device;
-  int64_t bytes = 0;           // of those that are read there, on one rank
-  double share = 0;            // of the step's clock, during which they only wait
-  double recomputeSeconds = 0; // per step, if the op were recomputed instead, and
-  int recomputedBefore = 0;    // so many ops whose results it needs
-  bool mayRecompute = true;    // isRecomputable()
+  int64_t bytes = 0;             // of those that are read there, on one rank
+  double share = 0;              // of the step's clock, during which they only wait
+  double recomputeSeconds = 0;   // per step, if the op were recomputed instead, and
+  int recomputedBefore = 0;      // so many ops whose results it needs
+  bool mayRecompute = true;      // isRecomputable()
+  bool isPartRecomputed = false; // the op is, for another result
 };
 
 // The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's

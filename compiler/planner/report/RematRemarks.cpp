@@ -100,6 +100,9 @@ public:
     return {seconds, static_cast<int>(seen.size()) - 1};
   }
 
+  // Whether the op is recomputed, for other results.
+  bool repeats(const Op &op) const { return isThere_.contains(op.name); }
+
 private:
   Costs &costs_;
   const Decisions &decisions_;
@@ -121,7 +124,7 @@ std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
     const auto [seconds, before] = recomputation.of(i);
     kept.push_back({op.name, i, spaceOf(model, op), bytesOf(costs, decisions, i, /*areRead=*/true),
                     shareBetween(model, op, model.ops[reads.first[i]]), seconds, before,
-                    isRecomputable(model, i)});
+                    isRecomputable(model, i), recomputation.repeats(op)});
   }
   return kept;
 }
@@ -131,7 +134,8 @@ std::string choiceText(const KeptValue &value) {
                       : value.space == Space::File ? " in a file"
                                                    : "";
   return concat(bytesText(value.bytes), " kept", place, " during ", percentText(value.share),
-                " of the step");
+                " of the step",
+                value.isPartRecomputed ? "; another result of the op is recomputed" : "");
 }
 
 std::string choiceText(const RecomputedOp &op) {

@@ -152,6 +152,23 @@ static std::string problem(const DataOptions &options,
   return DataSource::open(options, inputs).status().message();
 }
 
+TEST_CASE("the only labels may be called label, whatever the output of their loss is called") {
+  Folder folder;
+  const std::vector<float> x(6);
+  const std::vector<int64_t> y = {3, 1, 2};
+  REQUIRE(writeNpz(folder / "d.npz",
+                   {{"x", DType::F32, {3, 2}, x.data()}, {"label", DType::I64, {3}, y.data()}}));
+  const InputDescription input{"x", DType::F32, {3, 2}}, labels{"0.label", DType::I32, {3}},
+      others{"1.label", DType::I32, {3}};
+  const DataOptions options{{folder / "d.npz"}};
+  Result<std::unique_ptr<DataSource>> source = DataSource::open(options, {input, labels});
+  REQUIRE(source);
+  std::vector<int32_t> found(3);
+  REQUIRE((*source)->fill(1, 0, 0, {0}, {3}, found.data()));
+  CHECK(found == std::vector<int32_t>{3, 1, 2});
+  CHECK_THAT(problem(options, {input, labels, others}), Catch::Contains("no data for input"));
+}
+
 TEST_CASE("messages state what was found and what was expected") {
   Folder folder;
   std::string path = writeTen(folder);

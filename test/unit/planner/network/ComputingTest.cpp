@@ -69,7 +69,10 @@ TEST_CASE("ranks that share cores wait for the slowest one only beyond their sha
   const Op &op = model.ops[0];
   cluster::Cluster machine = clusterWith(1e9, 0, kFast);
   machine.isCpu = true, machine.devicesPerNode = 4;
-  const double mean = op.work.flops / 4 / 1e9;
+  // CPUs compute whole blocks of scores: here one, of which half counts.
+  const double blocks =
+                   countedShare(cluster::kMeasuredTokens, cluster::kMeasuredTokens, true) / 0.5,
+               mean = op.work.flops / 4 / 1e9 * blocks;
   for (const auto &[cores, expected] : {std::pair(4, 7. / 4), {3, 7. / 4}, {2, 2.}, {1, 4.}}) {
     machine.devicesPerNode = cores;
     const cluster::Cluster shared = *cluster::forRanks(machine, 4);
