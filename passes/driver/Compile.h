@@ -85,7 +85,7 @@ struct Compilation {
   // empty: they are not shown.
   std::function<void(const std::string &)> onResult;
   void tell(const std::string &result) const;
-  // Called with what the search for a plan has reached, after each plan that it tries; empty: it is
+  // Called with a line on the progress of the search after each plan that it tries; empty: it is
   // not shown.
   std::function<void(const std::string &)> onProgress;
 

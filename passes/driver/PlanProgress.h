@@ -1,4 +1,4 @@
-// PlanProgress: what the search for a plan has reached so far, in a line.
+// PlanProgress: the progress of the search for a plan, as a line.
 #pragma once
 
 #include "compiler/planner/search/PlannerOptions.h"

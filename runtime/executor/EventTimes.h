@@ -25,7 +25,7 @@ public:
   device::PreparedAction beginOf(uint32_t segment, uint32_t index) const;
   device::PreparedAction endOf(uint32_t segment, uint32_t index) const;
 
-  // To be called at the begin of each step.
+  // To be called when a step starts.
   Status beginStep();
   // Adds the times of a step to the profile. To be called when the device has completed it.
   Status note();

@@ -31,7 +31,7 @@ public:
   // The action that records the end of an instruction; null if no other one waits for it.
   device::PreparedAction recordOf(uint32_t segment, uint32_t index);
 
-  // To be called at the begin and at the end of a step's schedule.
+  // To be called when the schedule of a step starts, and when it has ended.
   Status begin();
   Status end();
 

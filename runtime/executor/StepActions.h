@@ -65,7 +65,7 @@ private:
   QueueOrder order_;
   MemoryCheck *check_;
   ExecutionProfile *profile_;
-  std::unique_ptr<EventTimes> times_; // null: the host takes the times, or nobody
+  std::unique_ptr<EventTimes> times_; // null: the host takes the times, or none are taken
   std::atomic<uint64_t> &position_;
   std::vector<std::vector<Entry>> segments_;
   bool hasRun_ = false;

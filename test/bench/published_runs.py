@@ -156,7 +156,7 @@ def reason_to_skip(run, options):
     if not run.zoo:
         return "the zoo does not have the model"
     if run.dtype not in DTYPES:
-        return f"there are no products in {run.dtype}"
+        return f"Cleave has no products in {run.dtype}"
     if run.ep > 1:
         return "no recipe splits experts"
     if not run.seconds or not run.batch or not run.micro or not run.dp:

@@ -42,7 +42,7 @@ Result<std::string> programView(const plan::Plan &plan, uint32_t rank);
 // the name is unknown.
 Result<std::string> explain(const plan::Plan &plan, const std::string &name);
 
-// What a stage of a pipeline runs, and for each border what the stages would take if it were a
+// The layers and the time of a stage, and for each border the time of all stages if it were a
 // layer earlier or later. `number`: as typed.
 Result<std::string> explainStage(const plan::Plan &plan, const std::string &number);
 

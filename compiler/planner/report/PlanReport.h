@@ -72,8 +72,8 @@ struct KeptValue {
   Space space = Space::Device;
   int64_t bytes = 0;             // of those that are read there, on one rank
   double share = 0;              // of the step's clock, during which they only wait
-  double recomputeSeconds = 0;   // per step, if the op were recomputed instead, and
-  int recomputedBefore = 0;      // so many ops whose results it needs
+  double recomputeSeconds = 0;   // per step, if the op were recomputed instead, with the
+  int recomputedBefore = 0;      // number of ops before it that this needs
   bool mayRecompute = true;      // isRecomputable()
   bool isPartRecomputed = false; // the op is, for another result
 };

@@ -126,7 +126,7 @@ inline Sight sightOf(const AttentionNumbers &n, const HeadTensors &t, Range quer
   return seesAll ? Sight::All : Sight::Some;
 }
 
-// The queries of a block up to whole vectors: loops leave out the rows behind them.
+// The queries of a block, rounded up to whole vectors; loops leave out the other rows.
 inline int64_t wholeRows(Range queries) { return (queries.count + kLanes - 1) / kLanes * kLanes; }
 
 // 0, 1, 2, ….
@@ -138,12 +138,12 @@ inline Floats numbers() {
 }
 
 // Sets the scores that are not visible to `fill`, and with `visible` the visible ones to 1 and the
-// others to 0 there. Without a mask, a key is hidden from the queries before it.
+// others to 0 there. Without a mask, a key is hidden from the queries before it, `hidden` of them.
 inline void hideLaterKeys(Scores &scores, Scores *visible, const AttentionNumbers &n, Range queries,
                           Range keys) {
   const Floats lanes = numbers();
   for (int64_t c = 0; c < keys.count; ++c) {
-    const auto hidden = float(keys.begin + c - n.firstQuery - queries.begin); // so many queries
+    const auto hidden = float(keys.begin + c - n.firstQuery - queries.begin);
     for (int64_t r = 0; r < wholeRows(queries); r += kLanes) {
       const Ints isVisible = lanes + float(r) >= splat(hidden);
       store(&scores.at[c][r], select(isVisible, load(&scores.at[c][r]), splat(n.fill)));
