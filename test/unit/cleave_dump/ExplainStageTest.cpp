@@ -69,3 +69,22 @@ TEST_CASE("stages that a plan does not have are not explained") {
   CHECK_THAT(dump::explain(smallPlan(), "stage:0").status().message(),
              Contains("the plan has no stages"));
 }
+
+TEST_CASE("stages of a damaged plan are explained as far as they can be") {
+  plan::Plan plan = twoStages();
+  plan.mutable_programs(0)->mutable_schedule(0)->set_segment(99);
+  plan.mutable_programs(0)
+      ->mutable_segments(2)
+      ->mutable_instructions(0)
+      ->mutable_collective()
+      ->set_send(0, 999);
+  plan.mutable_programs(1)
+      ->mutable_segments(0)
+      ->mutable_instructions(0)
+      ->mutable_matmul()
+      ->mutable_rhs()
+      ->set_buffer(999);
+  plan.mutable_programs(1)->clear_arenas();
+  for (const char *stage : {"stage:0", "stage:1"})
+    CHECK(dump::explain(plan, stage));
+}
