@@ -33,12 +33,24 @@ Layout dense(const Dims &dims, dnnl::memory::data_type type, std::optional<size_
   return Layout(dims, type, strides);
 }
 
+// A depthwise convolution over one dim: oneDNN has fast kernels over two dims only.
+bool isDepthwiseLine(const plan::Convolution &c) {
+  return c.input_shape_size() == 3 && c.groups() > 1 && c.weight_shape(0) == c.groups() &&
+         c.weight_shape(1) == 1;
+}
+
 ConvolutionProblem problemOf(const plan::Convolution &c, const ConvolutionOperands &operands) {
   auto typeOf = [&](Kind::Kind writes) {
     return dnnlType(c.kind() == writes ? operands.resultDtype : operands.dtype);
   };
-  auto dims = [](const auto &values) { return Dims(values.begin(), values.end()); };
-  Dims weight = dims(c.weight_shape());
+  // With `line`, in front of the last dim: of a dim of size 1 that is added there.
+  auto dims = [&](const auto &values, int64_t line) {
+    Dims all(values.begin(), values.end());
+    if (isDepthwiseLine(c))
+      all.insert(all.end() - 1, line);
+    return all;
+  };
+  Dims weight = dims(c.weight_shape(), 1);
   if (c.groups() > 1) {
     weight[0] /= c.groups();
     weight.insert(weight.begin(), c.groups());
@@ -46,8 +58,8 @@ ConvolutionProblem problemOf(const plan::Convolution &c, const ConvolutionOperan
   auto any = [](const Layout &of) {
     return Layout(of.dims(), of.data_type(), dnnl::memory::format_tag::any);
   };
-  Dims input = dims(c.input_shape()), output = dims(c.output_shape()),
-       dilations = dims(c.dilations());
+  Dims input = dims(c.input_shape(), 1), output = dims(c.output_shape(), 1),
+       dilations = dims(c.dilations(), 1);
   for (auto &dilation : dilations)
     --dilation;                           // oneDNN counts from 0
   std::optional<size_t> channels, inputs; // the innermost dims of the data, and of the weight
@@ -56,10 +68,10 @@ ConvolutionProblem problemOf(const plan::Convolution &c, const ConvolutionOperan
   ConvolutionProblem problem{.input = dense(input, typeOf(Kind::INPUT_GRADIENT), channels),
                              .weight = dense(weight, typeOf(Kind::WEIGHT_GRADIENT), inputs),
                              .output = dense(output, typeOf(Kind::FORWARD), channels),
-                             .strides = dims(c.strides()),
+                             .strides = dims(c.strides(), 1),
                              .dilations = dilations,
-                             .low = dims(c.pads_low()),
-                             .high = dims(c.pads_high()),
+                             .low = dims(c.pads_low(), 0),
+                             .high = dims(c.pads_high(), 0),
                              .factors = dnnlType(operands.dtype)};
   problem.anyInput = any(problem.input);
   problem.anyWeight = any(problem.weight);

@@ -4,6 +4,7 @@
 #include "runtime/device/cpu/Dnnl.h"
 #include "test/unit/runtime_device/Stored.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -155,6 +156,51 @@ TEST_CASE("a convolution and its gradients match plain loops") {
   CHECK(checkConvolutions(DType::F32, DType::F32, 1e-5) > 0);
   CHECK(checkConvolutions(DType::F64, DType::F64, 1e-13) == 0);
   CHECK(checkConvolutions(DType::I32, DType::I32, 0) == 0);
+}
+
+// The result of a depthwise convolution over one dim, of 2 samples with 6 channels.
+static std::vector<double> depthwiseLine(plan::Convolution::Kind kind, DType dtype, int64_t length,
+                                         int64_t kernel, int64_t stride, int64_t dilation,
+                                         int64_t low, int64_t high) {
+  constexpr int64_t kImages = 2, kChannels = 6;
+  const int64_t output = (length + low + high - dilation * (kernel - 1) - 1) / stride + 1;
+  plan::Convolution conv;
+  conv.set_kind(kind), conv.set_groups(kChannels);
+  for (int64_t size : {kImages, kChannels, length})
+    conv.add_input_shape(size);
+  for (int64_t size : {kChannels, int64_t(1), kernel})
+    conv.add_weight_shape(size);
+  for (int64_t size : {kImages, kChannels, output})
+    conv.add_output_shape(size);
+  conv.add_strides(stride), conv.add_dilations(dilation);
+  conv.add_pads_low(low), conv.add_pads_high(high);
+  std::vector<char> bytes[] = {stored(dtype, numbers(dtype, kImages * kChannels * length, 1)),
+                               stored(dtype, numbers(dtype, kChannels * kernel, 2)),
+                               stored(dtype, numbers(dtype, kImages * kChannels * output, 3))};
+  auto device = makeCpuDevice(1);
+  PreparedAction action =
+      device->convolution(conv, {dtype, dtype, bytes[0].data(), bytes[1].data(), bytes[2].data()});
+  REQUIRE(action);
+  REQUIRE(device->finishPreparing());
+  REQUIRE((*action)->run());
+  const int result = kind == plan::Convolution::FORWARD          ? 2
+                     : kind == plan::Convolution::INPUT_GRADIENT ? 0
+                                                                 : 1;
+  return loaded(dtype, bytes[result]);
+}
+
+TEST_CASE("depthwise convolutions over one dim match plain loops, in which F64 is computed") {
+  for (auto [kernel, stride, dilation, low, high] :
+       {std::array<int64_t, 5>{3, 1, 1, 1, 1}, {4, 1, 1, 3, 0}, {4, 2, 1, 0, 1}, {3, 1, 2, 2, 2}})
+    for (auto kind : {plan::Convolution::FORWARD, plan::Convolution::INPUT_GRADIENT,
+                      plan::Convolution::WEIGHT_GRADIENT}) {
+      const auto exact = depthwiseLine(kind, DType::F64, 19, kernel, stride, dilation, low, high),
+                 found = depthwiseLine(kind, DType::F32, 19, kernel, stride, dilation, low, high);
+      INFO("kernel " << kernel << ", kind " << plan::Convolution::Kind_Name(kind));
+      REQUIRE(exact.size() == found.size());
+      for (size_t i = 0; i < exact.size(); ++i)
+        CHECK(found[i] == Approx(exact[i]).epsilon(1e-4).margin(1e-4));
+    }
 }
 
 TEST_CASE("channels-last convolutions match plain loops") {
