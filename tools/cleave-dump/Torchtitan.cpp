@@ -1,5 +1,6 @@
 #include "tools/cleave-dump/Torchtitan.h"
 
+#include "runtime/base/Concat.h"
 #include "runtime/base/Fold.h"
 #include "tools/cleave-dump/PlanText.h"
 
