@@ -4,6 +4,7 @@
 
 #include "runtime/base/Queue.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 

@@ -1,5 +1,7 @@
-"""Allowed includes between folders (docs/architecture.md), no cycles, and DEPS equal to the include edges."""
+"""Allowed includes between folders (docs/architecture.md), no cycles, DEPS equal to the include edges, and a runtime-only
+build that has what it links."""
 
+import os
 import re
 
 PLAIN_COMPILER = ("compiler/cluster/", "compiler/cost/", "compiler/schedule/", "compiler/solver/")
@@ -129,4 +131,19 @@ def deps_are_include_edges(tree):
                 yield f"{cmake}: {target.name} lists {unused} in DEPS but does not include it"
 
 
-RULES = [walls, no_cycles, deps_are_include_edges]
+def runtime_only_build_is_closed(tree):
+    """What the tools of the runtime-only build link is built there. The executable cleave-dump has two readers, its views have one form."""
+    if "CMakeLists.txt" not in os.listdir(tree.root):
+        return
+    parts = re.findall(r"if\(CLEAVE_RUNTIME_ONLY\)(.*?)(?:else|endif)\(\)", tree.text("CMakeLists.txt"), re.S)
+    built = {folder for part in parts for folder in re.findall(r"add_subdirectory\((\S+)\)", part)}
+    targets = {target.name: target for target in tree.targets}
+    needed = [name for name in ("tools/cleave-dump", "cleave-run", "cleave-calibrate") if name in targets]
+    for name in needed:  # grows
+        target = targets[name]
+        if target.folder.startswith(("compiler/", "dialects/", "passes/")) and target.folder not in built:
+            yield f"CMakeLists.txt: the runtime-only build lacks {target.folder}, which its tools link"
+        needed += sorted(dep for dep in target.deps if dep in targets and dep not in needed)
+
+
+RULES = [walls, no_cycles, deps_are_include_edges, runtime_only_build_is_closed]

@@ -133,6 +133,18 @@ class Structure(unittest.TestCase):
         self.check({**library("runtime/base"), **library("compiler/solver", "runtime/base", "zlib")},
                    "runtime/base in DEPS but", "zlib in DEPS but")
 
+    def test_the_runtime_only_build_has_what_its_tools_link(self):
+        def tree(*folders):
+            adds = "".join(f"  add_subdirectory({folder})\n" for folder in folders)
+            return {"CMakeLists.txt": f"if(CLEAVE_RUNTIME_ONLY)\n{adds}else()\n  add_subdirectory(compiler)\nendif()\n",
+                    "compiler/cost/README.md": "what it is\n", **library("compiler/cost", "compiler/solver"), **library("compiler/solver"),
+                    "compiler/cost/A.cpp": '// a\n#include "compiler/solver/A.h"\n',
+                    "tools/cleave-run/CMakeLists.txt": "cleave_tool(cleave-run SRCS A.cpp DEPS compiler/cost)\n",
+                    "tools/cleave-run/A.cpp": '// a\n#include "compiler/cost/A.h"\n'}
+
+        self.check(tree("compiler/cost", "compiler/solver"))
+        self.check(tree("compiler/cost"), "the runtime-only build lacks compiler/solver, which its tools link")
+
     def test_the_deps_of_two_tests_in_one_folder_are_distinguished(self):
         self.check({**library("runtime/base"),
                     "test/unit/x/CMakeLists.txt": "cleave_unit_test(a SRCS A.cpp DEPS runtime/base)\n"
