@@ -5,6 +5,8 @@
 
 #include "dialects/program/Program.h"
 
+#include "mlir/IR/BuiltinOps.h"
+
 #include <cstdint>
 #include <vector>
 

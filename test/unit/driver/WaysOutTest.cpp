@@ -52,6 +52,12 @@ TEST_CASE(
   CHECK(count >= 2);
 }
 
+TEST_CASE("up to three doublings of ranks and three larger numbers of micro-batches are tried") {
+  Planned refused(gptOptions(1, 1000)); // bytes, fewer than any change leads to
+  REQUIRE(refused.status.kind() == StatusKind::Infeasible);
+  CHECK_THAT(refused.status.message(), Contains(", --ranks 8, --micro-batch 8\n"));
+}
+
 TEST_CASE("a refusal names more micro-batches, more memory and more ranks, in this order") {
   // Half of what one rank needs if it recomputes everything, and so enough for several.
   const Fitting least(changed(gptOptions(1), "--pin full-recompute"));
