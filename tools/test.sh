@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 case ${1:-all} in
   fast) tests="-L fast"; what="the fast tests" time="1 minute" ;;
-  all) tests="-LE slow"; what="the tests" time="11 minutes" ;;
+  all) tests="-LE slow"; what="the tests" time="15 minutes" ;;
   *) echo "tools/test.sh: unknown argument $1: expected fast, or nothing for all tests but the slow ones" >&2; exit 1 ;;
 esac
 echo "This builds the tools and tests, and runs $what, which takes about $time on 2 cores after the build."
