@@ -28,9 +28,10 @@ def cpp_functions(text):
     text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", _blank, text, flags=re.M)
     stack = []    # per open brace the position where its function begins, or None
     begin = 0     # of the current statement
-    for at, char in enumerate(text):
-        inside = any(entry is not None for entry in stack)
+    for mark in re.finditer("[{};]", text):
+        at, char = mark.start(), mark.group()
         if char == "{":
+            inside = any(entry is not None for entry in stack)
             statement = text[begin:at]
             is_function = not inside and not NOT_FUNCTIONS.match(statement) \
                 and ENDS_LIKE_FUNCTION.search(statement)
