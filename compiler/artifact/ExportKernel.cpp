@@ -63,6 +63,8 @@ plan::Kernel exportKernel(program::KernelOp op) {
   if (op.getBytes())
     kernel.set_bytes(op.getBytes()->convertToDouble());
   addParameters(op, mesh, kernel);
+  if (op.getInstances())
+    kernel.set_instances(static_cast<uint32_t>(op.instanceCount()));
   MeshAxes axes;
   for (const MeshAxis &axis : mesh.axes)
     axes.Add()->set_size(static_cast<uint32_t>(axis.size));

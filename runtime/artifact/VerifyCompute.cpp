@@ -62,6 +62,9 @@ static Status verifyKernel(const plan::Plan &plan, const plan::Kernel &kernel) {
   for (const plan::KernelParameter &parameter : kernel.parameters())
     if (byteSize(parameter.dtype()) == 0)
       return Status::defect("a parameter has no dtype");
+  if (kernel.instances() > 0 && kernel.parameters_size() % int64_t(kernel.instances()) != 0)
+    return Status::defect("its ", kernel.parameters_size(), " parameters cannot be divided among ",
+                          kernel.instances(), " instances");
   return Status::ok();
 }
 

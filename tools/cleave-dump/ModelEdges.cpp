@@ -23,11 +23,30 @@ namespace {
 struct Source {
   int module;
   bool isOfParameters = true;
-  std::string value, layout, passage; // as in ModelEdge
+  std::string value, layout;         // as in ModelEdge
+  std::vector<std::string> passages; // in the order in which the value first takes each
   uint64_t bytes = 0;
+
+  bool operator==(const Source &) const = default;
 };
 
+// Without repetitions: where paths without a module join, as in residual connections, copies would
+// double with every layer.
 using Sources = std::vector<Source>;
+
+void addNew(Sources &to, const Sources &from) {
+  for (const Source &source : from)
+    if (std::ranges::find(to, source) == to.end())
+      to.push_back(source);
+}
+
+// `all-gather over tp, sent to stage 1`
+std::string passageText(const std::vector<std::string> &passages) {
+  std::string text;
+  for (const std::string &passage : passages)
+    text += (text.empty() ? "" : ", ") + passage;
+  return text;
+}
 
 // The step of a stage while it runs; plans without stages have one.
 struct Stage {
@@ -68,9 +87,10 @@ void leaveOutParameters(std::vector<ModelEdge> &edges) {
 
 using Readers = std::map<std::string, std::set<std::string>>; // by module: those that it feeds
 
-// Whether a path through other modules leads from one end of the edge to the other. `ranks`: in the
-// order in which the forward pass reaches modules. All modules on the path are reached before its
-// end, so that one which the pass reaches again, such as a tied head, does not count.
+// Whether a path through other modules connects the ends of the edge. `ranks`: the position of each
+// module in the order in which the forward pass reaches them. The path uses only modules that are
+// reached before the reader, which excludes modules that the pass reaches twice, such as a tied
+// head.
 bool hasLongerPath(const ModelEdge &edge, const Readers &readers,
                    const std::map<std::string, int> &ranks) {
   std::set<std::string> seen = {edge.from};
@@ -138,7 +158,7 @@ private:
     reached_.assign(modules_.size(), std::numeric_limits<int>::max());
   }
 
-  // Of each stage, the step of its first rank.
+  // Finds the program of each stage: the step of its first rank.
   void findStages() {
     const uint64_t ranks = artifact::rankCount(plan_) / stageCount(plan_);
     for (uint64_t s = 0; s < stageCount(plan_); ++s) {
@@ -182,8 +202,8 @@ private:
     return name == "begin" || name.find("forward") != std::string::npos;
   }
 
-  // Runs the stage until it waits for a message; whether it ran anything. The instructions of a
-  // segment count in its first run, messages in all.
+  // Advances the stage until it waits for a message, and returns whether it advanced. Executes the
+  // instructions of a segment only in its first run, and messages in every run.
   bool advance(size_t s) {
     Stage &stage = stages_[s];
     const plan::Program &program = *stage.program;
@@ -235,10 +255,14 @@ private:
     return true;
   }
 
-  static Sources passed(Sources sources, const std::string &passage) {
-    for (Source &source : sources)
-      source.passage += (source.passage.empty() || passage.empty() ? "" : ", ") + passage;
-    return sources;
+  static Sources passed(const Sources &sources, const std::string &passage) {
+    Sources moved;
+    for (Source source : sources) {
+      if (!passage.empty() && std::ranges::find(source.passages, passage) == source.passages.end())
+        source.passages.push_back(passage);
+      addNew(moved, {std::move(source)});
+    }
+    return moved;
   }
 
   void execute(Stage &stage, const plan::Instruction &instruction, size_t position) {
@@ -270,8 +294,7 @@ private:
     bool isOfInputs = instruction.has_load_input();
     for (const artifact::Access &access : accesses)
       if (access.reads || instruction.has_launch()) { // a launch may read what it writes
-        const Sources &found = stage.sources[access.buffer];
-        read.insert(read.end(), found.begin(), found.end());
+        addNew(read, stage.sources[access.buffer]);
         isOfInputs |= stage.ofInputs.contains(access.buffer);
       }
     const int module = read.empty() ? -1 : moduleOf(owners, isOfInputs);
@@ -299,8 +322,8 @@ private:
     return source;
   }
 
-  // Of the modules of the parameters, the one that the forward pass reaches last; -1 if there is
-  // none. Work on inputs reaches them.
+  // The module, among those of the parameters, that the forward pass reaches last; -1 if there is
+  // none. Work on inputs marks all of them as reached.
   int moduleOf(const Owners &parameters, bool isOfInputs) {
     int last = -1;
     for (int parameter : parameters) {
@@ -317,7 +340,8 @@ private:
   }
 
   void add(const Source &source, int to) {
-    const auto key = std::tuple(source.module, to, source.value, source.layout, source.passage);
+    const std::string passage = passageText(source.passages);
+    const auto key = std::tuple(source.module, to, source.value, source.layout, passage);
     const auto [found, isNew] = edgeOf_.emplace(key, edges_.size());
     if (isNew)
       edges_.push_back({.from = modules_[size_t(source.module)],
@@ -325,7 +349,7 @@ private:
                         .value = source.value,
                         .bytes = source.bytes,
                         .layout = source.layout,
-                        .passage = source.passage,
+                        .passage = passage,
                         .isOfParameters = true});
     edges_[found->second].isOfParameters &= source.isOfParameters;
   }

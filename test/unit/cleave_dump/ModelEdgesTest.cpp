@@ -1,4 +1,4 @@
-// What the modules of a model pass to each other.
+// Edges of the model graph: readers, values, layouts, collectives and skip connections.
 #include "tools/cleave-dump/ModelEdges.h"
 #include "SmallPlan.h"
 
@@ -9,7 +9,7 @@
 
 using namespace cleave;
 
-// `from > to`, `*` behind skip connections.
+// `from > to`, with `*` after skip connections.
 static std::vector<std::string> texts(const std::vector<dump::ModelEdge> &edges) {
   std::vector<std::string> result;
   for (const dump::ModelEdge &edge : edges)
@@ -75,6 +75,24 @@ TEST_CASE("an edge beside a longer path is a skip connection") {
         std::vector<std::string>{"h.0 > h.1", "h.1 > h.2", "h.0 > h.2 *"});
 }
 
+TEST_CASE("values that work without a module passes on join without being multiplied") {
+  plan::Plan plan = smallPlan();
+  auto &instructions = *plan.mutable_programs(0)->mutable_segments(0)->mutable_instructions();
+  const plan::Instruction product = instructions[2], loss = instructions[5];
+  instructions.DeleteSubrange(2, instructions.size() - 2);
+  for (int layer = 0; layer < 40; ++layer) { // a product of the value and itself
+    plan::Instruction &square = *instructions.Add() = product;
+    square.mutable_matmul()->mutable_lhs()->set_buffer(4);
+    square.mutable_matmul()->mutable_rhs()->set_buffer(4);
+    square.mutable_matmul()->mutable_out()->set_buffer(4);
+    square.mutable_matmul()->add_bias(4);
+  }
+  *instructions.Add() = product;
+  *instructions.Add() = loss;
+  instructions[instructions.size() - 1].mutable_launch()->set_buffers(0, 5);
+  CHECK(texts(dump::modelEdges(plan)) == std::vector<std::string>{"h.0 > h.1"});
+}
+
 TEST_CASE("work that the loss does not need is not part of the forward pass") {
   plan::Plan plan = threeLayers();
   plan::Program &program = *plan.mutable_programs(0);
@@ -92,7 +110,7 @@ TEST_CASE("edges between equal layers are one edge of their node") {
 TEST_CASE("each instance of a shared launch works for its own parameters") {
   plan::Plan plan = smallPlan();
   plan::Program &program = *plan.mutable_programs(0);
-  program.mutable_kernels(0)->set_symbol("k1_cast_x2.0");
+  program.mutable_kernels(0)->set_instances(2);
   plan::Instruction cast;
   for (uint32_t buffer : {1, 6, 2, 7})
     cast.mutable_launch()->add_buffers(buffer);

@@ -27,6 +27,14 @@ TEST_CASE("kernels: the symbol carries the signature") {
   CHECK_THAT(brokenRule(plan), Contains("does not belong to its signature: extent "));
 }
 
+TEST_CASE("kernels: instances have as many parameters each") {
+  plan::Plan plan = validPlan();
+  kernel(plan).set_instances(1);
+  CHECK(artifact::verifyPlan(plan).isOk());
+  kernel(plan).set_instances(3);
+  CHECK_THAT(brokenRule(plan), Contains("its 2 parameters cannot be divided among 3 instances"));
+}
+
 TEST_CASE("kernels: coordinates belong to one mesh") {
   plan::Plan plan = validPlan();
   kernel(plan).mutable_parameters(0)->set_coordinates(true);
