@@ -70,12 +70,12 @@ struct KeptValue {
   std::string name; // of the op
   int op = 0;       // its index in StepModel::ops
   Space space = Space::Device;
-  int64_t bytes = 0;             // of those that are read there, on one rank
-  double share = 0;              // of the step's clock, during which they only wait
-  double recomputeSeconds = 0;   // per step, if the op were recomputed instead, with the
-  int recomputedBefore = 0;      // number of ops before it that this needs
+  int64_t bytes = 0;             // of the results that the backward part reads, on one rank
+  double share = 0;              // of the step's clock, during which they are kept unread
+  double recomputeSeconds = 0;   // per step, to recompute the op and its ancestors:
+  int recomputedBefore = 0;      // the number of ancestors to recompute as well
   bool mayRecompute = true;      // isRecomputable()
-  bool isPartRecomputed = false; // the op is, for another result
+  bool isPartRecomputed = false; // the op is recomputed for another result
 };
 
 // The decisions and their certificate. Seconds are per step, bytes per rank, both by the planner's

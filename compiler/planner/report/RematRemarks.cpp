@@ -3,8 +3,13 @@
 #include "compiler/planner/remat/ChooseRemat.h"
 #include "runtime/base/Units.h"
 
+#include <map>
+#include <numeric>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace cleave::planner {
 
@@ -38,25 +43,40 @@ static double shareBetween(const StepModel &model, const Op &from, const Op &to)
   return static_cast<double>(to.runs.begin - from.runs.end) / static_cast<double>(model.instants);
 }
 
-// The op of the forward part that an op recomputes, by its name (ReadStep.cpp); null if there is
-// none.
-static const Op *originOf(const StepModel &model, const Op &recomputed) {
-  const std::string name = recomputed.name.substr(0, recomputed.name.rfind(", recomputed"));
-  for (const Op &op : model.ops)
-    if (op.part == Part::Forward && op.name == name)
-      return &op;
-  return nullptr;
+// By op: the op of the forward part that it recomputes; -1 for other ops. Ops that come from one op
+// of the model share its name (ReadStep.cpp); their operands tell them apart.
+static std::vector<int> originsOf(const StepModel &model) {
+  std::vector<int> origins(model.ops.size(), -1), values(model.values.size());
+  std::iota(values.begin(), values.end(), 0); // of a recomputed value: the original
+  std::map<std::tuple<std::string, std::string, std::vector<int>>, int> forward;
+  for (int i = 0; i < static_cast<int>(model.ops.size()); ++i) {
+    const Op &op = model.ops[i];
+    std::vector<int> operands;
+    for (int operand : op.operands)
+      operands.push_back(values[operand]);
+    const size_t end = op.isRecomputed ? op.name.rfind(", recomputed") : std::string::npos;
+    const auto key = std::tuple(op.name.substr(0, end), op.kind, std::move(operands));
+    if (!op.isRecomputed && op.part == Part::Forward)
+      forward.emplace(key, i);
+    const auto origin = op.isRecomputed ? forward.find(key) : forward.end();
+    if (origin == forward.end())
+      continue;
+    origins[i] = origin->second;
+    for (size_t r = 0; r < op.results.size(); ++r)
+      values[op.results[r]] = model.ops[origins[i]].results[r];
+  }
+  return origins;
 }
 
 std::vector<RecomputedOp> recomputedOps(Costs &costs, const Decisions &decisions) {
   const StepModel &model = costs.model();
+  const std::vector<int> origins = originsOf(model);
   std::vector<RecomputedOp> recomputed;
   for (int i = 0; i < static_cast<int>(model.ops.size()); ++i)
     if (const Op &op = model.ops[i]; op.isRecomputed && !op.isView) {
-      const Op *origin = originOf(model, op);
       recomputed.push_back({op.name, i, recomputeSeconds(costs, decisions, i),
                             bytesOf(costs, decisions, i, /*areRead=*/false),
-                            origin ? shareBetween(model, *origin, op) : 0});
+                            origins[i] >= 0 ? shareBetween(model, model.ops[origins[i]], op) : 0});
     }
   return recomputed;
 }
@@ -72,18 +92,19 @@ static Space spaceOf(const StepModel &model, const Op &op) {
 
 namespace {
 
-// What it takes to recompute an op of the forward part where the backward part needs it.
+// The cost of recomputing an op of the forward part before its first reader in the backward part.
 class Recomputation {
 public:
   Recomputation(Costs &costs, const Decisions &decisions, const ForwardReads &reads)
-      : costs_(costs), decisions_(decisions), reads_(reads) {
-    for (const Op &op : costs.model().ops)
-      if (const Op *origin = op.isRecomputed ? originOf(costs.model(), op) : nullptr)
-        isThere_.insert(origin->name);
+      : costs_(costs), decisions_(decisions), reads_(reads),
+        isRecomputed_(costs.model().ops.size()) {
+    for (int origin : originsOf(costs.model()))
+      if (origin >= 0)
+        isRecomputed_[origin] = true;
   }
 
-  // Seconds per step, and the number of other ops: those before it whose results are neither kept
-  // nor recomputed anyway.
+  // Seconds per step, and the number of further ops to recompute: its ancestors whose results are
+  // neither kept nor recomputed already.
   std::pair<double, int> of(int op) const {
     double seconds = 0;
     std::vector<int> waiting = {op};
@@ -93,21 +114,21 @@ public:
       waiting.pop_back();
       seconds += recomputeSeconds(costs_, decisions_, next);
       for (int input : reads_.inputs[next])
-        if (reads_.first[input] == ForwardReads::kNever &&
-            !isThere_.contains(costs_.model().ops[input].name) && seen.insert(input).second)
+        if (reads_.first[input] == ForwardReads::kNever && !isRecomputed_[input] &&
+            seen.insert(input).second)
           waiting.push_back(input);
     }
     return {seconds, static_cast<int>(seen.size()) - 1};
   }
 
   // Whether the op is recomputed, for other results.
-  bool repeats(const Op &op) const { return isThere_.contains(op.name); }
+  bool repeats(int op) const { return isRecomputed_[op]; }
 
 private:
   Costs &costs_;
   const Decisions &decisions_;
   const ForwardReads &reads_;
-  std::set<std::string> isThere_; // ops that are recomputed
+  std::vector<bool> isRecomputed_; // by op
 };
 
 } // namespace
@@ -124,7 +145,7 @@ std::vector<KeptValue> keptValuesOf(Costs &costs, const Decisions &decisions) {
     const auto [seconds, before] = recomputation.of(i);
     kept.push_back({op.name, i, spaceOf(model, op), bytesOf(costs, decisions, i, /*areRead=*/true),
                     shareBetween(model, op, model.ops[reads.first[i]]), seconds, before,
-                    isRecomputable(model, i), recomputation.repeats(op)});
+                    isRecomputable(model, i), recomputation.repeats(i)});
   }
   return kept;
 }
@@ -158,8 +179,8 @@ std::string reasonText(const KeptValue &value, const PlanReport &plan) {
     return "cannot be recomputed: a result of the step, or read more often than it is made";
   std::string text = "recomputing it would take " + secondsText(value.recomputeSeconds);
   if (value.recomputedBefore > 0)
-    text += concat(" with the ", value.recomputedBefore,
-                   value.recomputedBefore == 1 ? " op" : " ops", " before it that it needs");
+    text += concat(", including ", value.recomputedBefore,
+                   value.recomputedBefore == 1 ? " op" : " ops", " that it depends on");
   if (value.bytes > 0)
     text += "; worth it where memory saves more than " +
             priceText(value.recomputeSeconds, value.bytes) + paidText(plan);

@@ -69,6 +69,38 @@ TEST_CASE("a value of which the backward part reads a view is kept with its byte
   CHECK(kept[0].bytes == 8 * 16 * 4);
 }
 
+TEST_CASE("ops that come from one op of the model are told apart by their operands") {
+  const StepModel model = modelOf(R"(
+    func.func @step(%x: tensor<8x16xf32> {graph.role = "input", graph.name = "x"},
+                    %w: tensor<16x16xf32> {graph.role = "parameter", graph.name = "w"})
+        -> (tensor<f32> {graph.role = "loss", graph.name = "loss"},
+            tensor<16x16xf32> {graph.role = "parameter", graph.name = "w", graph.alias = 1 : i64}) {
+      %h = graph.dot_general %x, %w batch [] x [] contract [1] x [0]
+          : tensor<8x16xf32>, tensor<16x16xf32> -> tensor<8x16xf32> loc("layer")
+      %e = graph.exp %h : tensor<8x16xf32> loc("layer")
+      %d = graph.exp %e : tensor<8x16xf32> loc("layer")
+      %l = graph.reduce sum %d over [0, 1] : tensor<8x16xf32> -> tensor<f32>
+      %again = graph.exp %h {graph.recomputed = 1 : i64} : tensor<8x16xf32> loc("layer")
+      %dh = graph.mul %again, %h : tensor<8x16xf32>
+      %g = graph.dot_general %x, %dh batch [] x [] contract [0] x [0]
+          : tensor<8x16xf32>, tensor<8x16xf32> -> tensor<16x16xf32>
+      %n = graph.add %w, %g : tensor<16x16xf32>
+      return %l, %n : tensor<f32>, tensor<16x16xf32>
+    })");
+  const PlanReport plan = plannedBy(model, "", 1);
+  Costs costs(model, h100Node(), plan.mesh);
+  const std::vector<RecomputedOp> recomputed = recomputedOps(costs, plan);
+  REQUIRE(recomputed.size() == 1);
+  // From the first exponential, not from the product.
+  CHECK(recomputed[0].share ==
+        Approx(double(model.ops[recomputed[0].op].runs.begin - model.ops[1].runs.end) /
+               double(model.instants)));
+  const std::vector<KeptValue> kept = keptValuesOf(costs, plan);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].op == 0);
+  CHECK_FALSE(kept[0].isPartRecomputed); // a namesake is recomputed
+}
+
 TEST_CASE("a value that is kept says from which price of memory on it would be recomputed") {
   KeptValue value{.name = "gelu", .bytes = 1 << 20, .share = 0.25, .recomputeSeconds = 1e-6};
   PlanReport plan;
