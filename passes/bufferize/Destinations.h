@@ -1,6 +1,6 @@
-// Destinations: the known places to which results are written directly, since their only reader
-// would copy them there: the dense result of a transpose, a part of a concat, an argument that is
-// replaced. PlanDestinations.h chooses them.
+// Destinations: the places to which results are written directly because their only reader would
+// copy them there. Examples are the dense result of a transpose, a part of a concat, and an
+// argument that is replaced. PlanDestinations.h chooses them.
 #pragma once
 
 #include "passes/bufferize/View.h"
@@ -23,7 +23,7 @@ public:
 
   // Sets the value with which the buffer is filled before the first op that writes to it.
   void setPadding(mlir::Value buffer, double value) { padding_[buffer] = value; }
-  // That value at the first call for the buffer; none without padding, and later.
+  // Returns that value once per buffer; none at later calls, and for buffers without padding.
   std::optional<double> takePadding(mlir::Value buffer) {
     auto it = padding_.find(buffer);
     if (it == padding_.end())

@@ -1,5 +1,5 @@
-// GpuLibraries: what instructions of products, convolutions and attention get for the libraries of
-// GPUs that compute them.
+// GpuLibraries: the workspaces and tf32 flags of products, convolutions and attention that GPU
+// libraries compute.
 #pragma once
 
 #include "passes/bufferize/ProgramBuilder.h"

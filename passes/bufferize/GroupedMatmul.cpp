@@ -43,36 +43,35 @@ Value scalarOf(Value scalar, ValueViews &views) {
   return scalar ? views.wholeOf(scalar).buffer : scalar;
 }
 
-} // namespace
-
-void lowerGroupedMatmul(graph::GroupedMatmulOp op, ProgramBuilder &program, ValueBuffers &buffers,
-                        ValueViews &views) {
+// Lowers a product of x and a second operand. Of the matrices of weights, the gradient is the
+// result and the product's own are the operand.
+template <typename Op>
+void lower(Op op, Value second, ProgramBuilder &program, ValueBuffers &buffers, ValueViews &views) {
   if (program::isForGpus(op))
     return launchOnViews(op, views.resultView(op.getResult()), program, views);
   const View x = groupedMatrix(op.getX(), program, views),
-             weights = groupedMatrix(op.getWeights(), program, views),
+             other = groupedMatrix(second, program, views),
              place = views.resultView(op.getResult());
   const View made = isRegular(place) ? place : buffers.add(op.getResult(), ".dense");
-  addGrouped(program, op, x, weights, made, views.wholeOf(op.getEnds()).buffer,
-             scalarOf(op.getFirstRow(), views), scalarOf(op.getFirstGroup(), views));
+  const bool isGradient = isa<graph::GroupedWeightGradOp>(op);
+  addGrouped(program, op, x, isGradient ? made : other, isGradient ? other : made,
+             views.wholeOf(op.getEnds()).buffer, scalarOf(op.getFirstRow(), views),
+             scalarOf(op.getFirstGroup(), views));
   if (!(made == place))
     program.copy(made, place);
   views.set(op.getResult(), place);
 }
 
+} // namespace
+
+void lowerGroupedMatmul(graph::GroupedMatmulOp op, ProgramBuilder &program, ValueBuffers &buffers,
+                        ValueViews &views) {
+  lower(op, op.getWeights(), program, buffers, views);
+}
+
 void lowerGroupedWeightGrad(graph::GroupedWeightGradOp op, ProgramBuilder &program,
                             ValueBuffers &buffers, ValueViews &views) {
-  if (program::isForGpus(op))
-    return launchOnViews(op, views.resultView(op.getResult()), program, views);
-  const View x = groupedMatrix(op.getX(), program, views),
-             grad = groupedMatrix(op.getGrad(), program, views),
-             place = views.resultView(op.getResult());
-  const View made = isRegular(place) ? place : buffers.add(op.getResult(), ".dense");
-  addGrouped(program, op, x, made, grad, views.wholeOf(op.getEnds()).buffer,
-             scalarOf(op.getFirstRow(), views), scalarOf(op.getFirstGroup(), views));
-  if (!(made == place))
-    program.copy(made, place);
-  views.set(op.getResult(), place);
+  lower(op, op.getGrad(), program, buffers, views);
 }
 
 } // namespace cleave::bufferize

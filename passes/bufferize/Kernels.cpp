@@ -25,7 +25,7 @@ View newGroupResult(OpResult result, ArrayRef<View> operands, ValueBuffers &buff
   return buffers.add(result);
 }
 
-// The operand in whose place the group may write the result; none: it needs another buffer.
+// The view of an operand that the result may overwrite; none if it needs a buffer.
 // `taken`: the buffers of the results before it.
 std::optional<View> placeOfOperand(OpResult result, ArrayRef<View> operands,
                                    const llvm::DenseSet<Value> &taken, const ValueBuffers &buffers,

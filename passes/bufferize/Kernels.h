@@ -5,8 +5,8 @@
 
 namespace cleave::bufferize {
 
-// Launches a kernel group. Results without a destination are written in place of operands that die
-// there, where the group allows it. On GPUs a group that reduces long columns has two launches.
+// Launches a kernel group. A result without a destination overwrites an operand that is read here
+// last, if the group allows this. On GPUs, a group that reduces long columns has two launches.
 void lowerGroup(graph::FusionOp op, ProgramBuilder &program, ValueBuffers &buffers,
                 ValueViews &views);
 

@@ -16,15 +16,16 @@ public:
                  ValueViews &views)
       : program_(program), buffers_(buffers), destinations_(destinations), views_(views) {}
 
-  // Sets the view of a layout op's result; copies if no strides describe it, or to its destination.
+  // Sets the view of a layout op's result. Copies if no strides describe it, or if it has a
+  // destination.
   void lower(mlir::Operation *op);
   // Copy operands that were not written to their places.
   void lower(graph::ConcatOp op);
   void lower(graph::PadOp op);
-  // Fills the padding of the buffers that the op, of any kind, writes first.
+  // Fills the padding of the buffers of which this op is the first writer.
   void fillPadding(mlir::Operation *op);
 
-  // The tensor whose order in memory decides what a reshape copies from or to; empty for reshapes
+  // The tensors whose strides determine the seconds of a reshape's copies; empty for reshapes
   // without copies and for other ops.
   llvm::ArrayRef<cost::Strided> stridedOf(mlir::Operation *op) const;
 

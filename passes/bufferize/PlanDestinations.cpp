@@ -4,6 +4,8 @@
 #include "passes/bufferize/InPlace.h"
 #include "passes/bufferize/Layout.h"
 
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
 using namespace mlir;
 
 namespace cleave::bufferize {
@@ -35,18 +37,11 @@ private:
   Destinations &destinations_;
 };
 
-SmallVector<int64_t> inverseOf(graph::TransposeOp transpose) {
-  SmallVector<int64_t> inverse(transpose.getPermutation().size());
-  for (auto [i, dim] : llvm::enumerate(transpose.getPermutation()))
-    inverse[dim] = i;
-  return inverse;
-}
-
 // Whether the op that writes the value, through the layout ops between, can write it to this view.
 bool reachesProducer(Value value, View view) {
   for (Operation *op = value.getDefiningOp(); op; op = op->getOperand(0).getDefiningOp())
     if (auto transpose = dyn_cast<graph::TransposeOp>(op)) {
-      view = view.transposed(inverseOf(transpose));
+      view = view.transposed(invertPermutationVector(transpose.getPermutation()));
     } else if (isa<graph::ReshapeOp>(op)) {
       std::optional<View> whole = view.reshaped(graph::staticShapeOf(op->getOperand(0)));
       if (!whole)
@@ -105,7 +100,7 @@ void DestinationPlanner::planTranspose(graph::TransposeOp transpose) {
   Value result = transpose.getResult();
   if (!canWriteAnywhere(transpose.getOperand()))
     return;
-  const SmallVector<int64_t> inverse = inverseOf(transpose);
+  const SmallVector<int64_t> inverse = invertPermutationVector(transpose.getPermutation());
   const View dense = View::dense(Value(), graph::staticShapeOf(result));
   const bool isFree = program::isForGpus(transpose) && !destinations_.contains(result) &&
                       llvm::all_of(result.getUsers(), [](Operation *user) {

@@ -30,7 +30,7 @@ public:
 
   // Null with one micro-batch.
   program::SegmentOp begin() const { return begin_; }
-  // The first segment of a micro-batch.
+  // The segment of the first part of a micro-batch.
   program::SegmentOp first() const { return parts_.begin()->second; }
   // first() if nothing runs once per step.
   program::SegmentOp update() const { return update_; }
