@@ -137,8 +137,7 @@ inline Floats numbers() {
   return lanes;
 }
 
-// Sets the scores that are not visible to `fill`, and with `visible` the visible ones to 1 and the
-// others to 0 there. Without a mask, a key is hidden from the queries before it, `hidden` of them.
+// hide() without a mask: a key is hidden from the `hidden` queries before it.
 inline void hideLaterKeys(Scores &scores, Scores *visible, const AttentionNumbers &n, Range queries,
                           Range keys) {
   const Floats lanes = numbers();
@@ -153,6 +152,8 @@ inline void hideLaterKeys(Scores &scores, Scores *visible, const AttentionNumber
   }
 }
 
+// Sets the hidden scores to `fill`. If `visible` is given, sets it to 1 for visible and to 0 for
+// hidden scores.
 inline void hide(Scores &scores, Scores *visible, const AttentionNumbers &n, const HeadTensors &t,
                  Range queries, Range keys) {
   if (!t.mask && n.isCausal)
@@ -259,10 +260,11 @@ inline bool isFillNothing(const AttentionNumbers &n, const Running &running, Ran
 }
 
 // Notes which queries see a key of a block.
-inline void noteSeen(Running &running, const Scores &visible, Sight sight, int64_t keys) {
+inline void noteSeen(Running &running, const Scores &visible, Sight sight, Range queries,
+                     int64_t keys) {
   if (sight == Sight::All)
     return fill(running.seen.at, kBlock, 1);
-  for (int64_t r = 0; r < kBlock; r += kLanes) {
+  for (int64_t r = 0; r < wholeRows(queries); r += kLanes) {
     Floats seen = load(running.seen.at + r);
     for (int64_t c = 0; c < keys; ++c) {
       const Floats sees = load(&visible.at[c][r]);
@@ -309,7 +311,7 @@ inline void forward(const AttentionNumbers &n, const HeadTensors &t, int64_t blo
     computeScores<E>(scores, &other, n, t, query, keyBlock.read(t.key, keys, n.width), queries,
                      keys, sight);
     if (sight != Sight::None)
-      noteSeen(running, other, sight, keys.count);
+      noteSeen(running, other, sight, queries, keys.count);
     addWeights(running, scores, wholeRows(queries), keys.count, n.depth);
     if (n.drops) {
       drawFactors(other, n, t, queries, keys);
