@@ -106,7 +106,8 @@ static DType dtypeOf(const plan::Program &program, uint32_t buffer) {
 }
 
 static double bufferBytes(const plan::Program &program, uint32_t buffer) {
-  return double(program.buffers(int(buffer)).bytes());
+  return buffer < uint32_t(program.buffers_size()) ? double(program.buffers(int(buffer)).bytes())
+                                                   : 0; // in a defective plan
 }
 
 static double matmulBytes(const plan::Program &program, const plan::Matmul &matmul) {
@@ -133,7 +134,8 @@ static double tensorBytes(const plan::Program &program, const std::vector<Stride
 
 double sentBytes(const plan::Plan &plan, const plan::Program &program,
                  const plan::Collective &collective) {
-  if (collective.kind() == plan::Collective::RECV)
+  const std::optional<CollectiveKind> kind = collectiveFromNumber(collective.kind());
+  if (!kind || kind == CollectiveKind::Recv)
     return 0;
   auto sum = [&](const auto &list) {
     double bytes = 0;
@@ -143,9 +145,8 @@ double sentBytes(const plan::Plan &plan, const plan::Program &program,
   };
   double ranks = 1;
   for (uint32_t axis : collective.axes())
-    ranks *= plan.mesh(int(axis)).size();
-  return shareSent(static_cast<CollectiveKind>(collective.kind()), ranks) *
-         std::max(sum(collective.send()), sum(collective.recv()));
+    ranks *= axis < uint32_t(plan.mesh_size()) ? plan.mesh(int(axis)).size() : 1;
+  return shareSent(*kind, ranks) * std::max(sum(collective.send()), sum(collective.recv()));
 }
 
 // The bytes of instructions other than collectives.

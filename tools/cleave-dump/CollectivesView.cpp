@@ -2,6 +2,7 @@
 #include "runtime/artifact/Access.h"
 #include "runtime/artifact/Mesh.h"
 #include "runtime/artifact/Programs.h"
+#include "runtime/artifact/Work.h"
 #include "runtime/base/Table.h"
 #include "runtime/base/Units.h"
 #include "tools/cleave-dump/PlanText.h"
@@ -111,8 +112,8 @@ std::string collectivesView(const plan::Plan &plan) {
 
 std::string collectiveTable(const plan::Plan &plan, std::optional<uint32_t> axis) {
   struct Row {
-    uint64_t count = 0, tensors = 0, sent = 0;
-    double seconds = 0;
+    uint64_t count = 0, tensors = 0;
+    double sent = 0, seconds = 0; // bytes; predicted
   };
   const plan::Program &program = programOf(plan, 0);
   std::map<std::tuple<int, std::string, std::string>, Row> rows;
@@ -128,15 +129,15 @@ std::string collectiveTable(const plan::Plan &plan, std::optional<uint32_t> axis
       Row &row = rows[{first, artifact::kindName(collective), axesText(plan, collective.axes())}];
       row.count += runs;
       row.tensors += runs * std::max(collective.send_size(), collective.recv_size());
-      row.sent += runs * sentBytes(plan, program, collective);
+      row.sent += double(runs) * artifact::sentBytes(plan, program, collective);
       row.seconds += double(runs) * instruction.seconds();
     }
   }
   Table table({"segment", "collective", "over", ">calls", ">tensors", ">sent", ">predicted"});
   for (const auto &[key, row] : rows)
     table.add({program.segments(std::get<0>(key)).name(), std::get<1>(key), std::get<2>(key),
-               std::to_string(row.count), std::to_string(row.tensors), bytesText(row.sent),
-               secondsText(row.seconds)});
+               std::to_string(row.count), std::to_string(row.tensors),
+               bytesText(uint64_t(row.sent)), secondsText(row.seconds)});
   return table.isEmpty() ? "" : tableText(table);
 }
 

@@ -127,12 +127,14 @@ std::string decisionTables(const plan::Plan &plan, Rows rows) {
          "  (--explain NAME lists the alternatives)\n";
 }
 
-// What is known of a mesh without a plan, whose bound is `seconds`.
-static std::string boundText(const plan::Plan &plan, double seconds) {
+std::string meshVerdict(const plan::Plan &plan, const plan::Decision &mesh) {
+  if (!mesh.reason().empty() || mesh.choice() != "at least")
+    return mesh.reason().empty() ? mesh.choice() : mesh.reason();
   const double chosen = plan.predicted().planned_seconds();
-  return seconds < chosen ? concat("not planned: at most ", percentText(1 - seconds / chosen),
-                                   " faster than the chosen one")
-                          : "ruled out by its bound";
+  return mesh.seconds() < chosen
+             ? concat("not planned: at most ", percentText(1 - mesh.seconds() / chosen),
+                      " faster than the chosen one")
+             : "ruled out by its bound";
 }
 
 std::string meshTable(const plan::Plan &plan) {
@@ -148,15 +150,11 @@ std::string meshTable(const plan::Plan &plan) {
   std::ranges::stable_sort(tried, {}, key);
   Table table({"mesh", ">step", ">one rank", ""});
   for (const plan::Decision *mesh : tried)
-    table.add(
-        {mesh->name(),
-         mesh->seconds() > 0
-             ? (mesh->choice() == "at least" ? ">= " : "") + secondsText(mesh->seconds())
-             : "",
-         mesh->bytes() ? bytesText(mesh->bytes()) : "",
-         mesh->reason().empty()
-             ? mesh->choice() == "at least" ? boundText(plan, mesh->seconds()) : mesh->choice()
-             : mesh->reason()});
+    table.add({mesh->name(),
+               mesh->seconds() > 0
+                   ? (mesh->choice() == "at least" ? ">= " : "") + secondsText(mesh->seconds())
+                   : "",
+               mesh->bytes() ? bytesText(mesh->bytes()) : "", meshVerdict(plan, *mesh)});
   return "\n" + titled("Meshes tried") + "\n" + tableText(table);
 }
 

@@ -19,6 +19,8 @@ std::string decisionTables(const plan::Plan &plan, Rows rows);
 // The meshes that were tried, the fastest first, with the time of a step and the memory of a rank.
 // Empty if only one was.
 std::string meshTable(const plan::Plan &plan);
+// The last cell of a row of that table: `ruled out by its bound`.
+std::string meshVerdict(const plan::Plan &plan, const plan::Decision &mesh);
 
 // One paragraph per remark; of each kind, only the first few unless all are asked for.
 std::string remarkList(const plan::Plan &plan, Rows rows);

@@ -143,9 +143,9 @@ Result<std::string> explain(const plan::Plan &plan, const std::string &asked) {
     if (std::string found = programText(plan, program, name); !found.empty())
       result += (result.empty() ? "" : "\n") + found;
   for (int a = 0; a < plan.mesh_size(); ++a)
-    if (const std::string table = collectiveTable(plan, uint32_t(a));
-        concat(plan.mesh(a).name(), "=", plan.mesh(a).size()) == name && !table.empty())
-      result += "\ncollectives of one step over it (rank 0):\n" + table;
+    if (concat(plan.mesh(a).name(), "=", plan.mesh(a).size()) == name)
+      if (const std::string table = collectiveTable(plan, uint32_t(a)); !table.empty())
+        result += "\ncollectives of one step over it (rank 0):\n" + table;
   if (result.empty())
     return unknownName(plan, name);
   return titled(name) + "\n" + result;

@@ -30,14 +30,14 @@ struct PartSeconds {
 struct Layer {
   std::string name;
   PartSeconds work;
-  double moment = 0; // of its computation in the forward part: seconds times position, summed
+  double moment = 0; // the sum of seconds times position over its forward instructions
 
   double position() const {
     return work.forward > 0 ? moment / work.forward : std::numeric_limits<double>::max();
   }
 };
 
-// A chunk of the model: what one stage runs in a row.
+// A chunk of the model: consecutive layers on one stage.
 struct Chunk {
   uint32_t stage = 0;
   std::vector<Layer> layers; // in the order in which they compute
@@ -151,7 +151,7 @@ int64_t inFlight(const plan::Program &stage) {
   return most;
 }
 
-// What a chunk passes to the next one: `2 values, 1.12 MiB in 11.6 us`.
+// The message of a chunk to the next one: `2 values, 1.12 MiB in 11.6 us`.
 std::string messageText(const plan::Program &stage, size_t number) {
   const std::string name = "send forward", numbered = name + concat(" ", number);
   for (const plan::Segment &segment : stage.segments()) {
@@ -168,25 +168,24 @@ std::string messageText(const plan::Program &stage, size_t number) {
   return "nothing";
 }
 
-// The stages if a layer, or its part in this chunk, were on the other side of a border.
+// The seconds of the stages if a border moved by a layer, or by the part of it in a chunk.
 class BorderTable {
 public:
   BorderTable(const Chunk &before, const Chunk &after, std::vector<double> seconds)
       : before_(before), after_(after), seconds_(std::move(seconds)) {}
 
   std::string text() {
-    Table table(
-        {"where the border is", ">" + stage(before_), ">" + stage(after_), ">the slowest stage"});
-    addRow(table, "here", 0);
+    Table table({"border", ">" + stage(before_), ">" + stage(after_), ">slowest stage"});
+    addRow(table, "now", 0);
     const Layer *last = layer(before_, before_.layers.size() - 1), *first = layer(after_, 0);
     if (last && first && last->name == first->name) {
-      addRow(table, "before " + last->name + ", which is divided", last->work.sum());
-      addRow(table, "behind " + first->name, -first->work.sum());
+      addRow(table, "before " + last->name + ", which it divides", last->work.sum());
+      addRow(table, "after " + first->name, -first->work.sum());
     } else {
       if (last)
         addRow(table, "before " + last->name, last->work.sum());
       if (first)
-        addRow(table, "behind " + first->name, -first->work.sum());
+        addRow(table, "after " + first->name, -first->work.sum());
     }
     return tableText(table);
   }
@@ -215,10 +214,10 @@ std::string workText(const std::vector<double> &seconds, const PartSeconds &work
   const auto slowest = size_t(std::ranges::max_element(seconds) - seconds.begin());
   return concat(secondsText(work.sum()), " per micro-batch, ", secondsText(work.forward),
                 " of it forward; ",
-                slowest == stage ? std::string("no stage takes longer")
+                slowest == stage ? std::string("this is the slowest stage")
                                  : concat("the slowest, stage ", slowest, ", takes ",
                                           secondsText(seconds[slowest])),
-                ", the mean is ", secondsText(mean));
+                "; the mean is ", secondsText(mean));
 }
 
 std::string stageText(const plan::Plan &plan, const std::vector<const plan::Program *> &stages,
@@ -253,8 +252,8 @@ std::string stageText(const plan::Plan &plan, const std::vector<const plan::Prog
             BorderTable(before, after, seconds).text();
   }
   return text + "\n" +
-         paragraph("Each micro-batch waits for the slowest stage. The seconds are those of this "
-                   "plan: with another border, other values may be recomputed.",
+         paragraph("Each micro-batch waits for the slowest stage. The other borders are estimated "
+                   "from the seconds of this plan; a new plan may recompute other values.",
                    0);
 }
 

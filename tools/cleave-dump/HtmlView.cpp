@@ -7,10 +7,12 @@
 #include "runtime/base/Fold.h"
 #include "tools/cleave-dump/ArenaUse.h"
 #include "tools/cleave-dump/BackwardBegin.h"
+#include "tools/cleave-dump/DecisionTables.h"
 #include "tools/cleave-dump/InstructionText.h"
 #include "tools/cleave-dump/ModelTree.h"
 #include "tools/cleave-dump/PlanJson.h"
 #include "tools/cleave-dump/PlanText.h"
+#include "tools/cleave-dump/Speed.h"
 #include "tools/cleave-dump/Views.h"
 #include "tools/page/Page.h"
 
@@ -22,9 +24,9 @@ namespace cleave::dump {
 
 namespace {
 
-// The predicted times of a step on the first rank of each program. Ranks that run one program run
-// each segment once; others meet in messages, which needs every run. All are 0 if the plan cannot
-// end.
+// The predicted times of a step on the first rank of each program. If the plan has one program,
+// each segment is simulated once. Otherwise every run is simulated, because messages order the runs
+// of different programs. All times are 0 if the plan deadlocks.
 class StepTimes {
 public:
   explicit StepTimes(const plan::Plan &plan)
@@ -45,7 +47,7 @@ public:
     return tasks.empty() ? 0 : beginOf(tasks.front() + size_t(instruction));
   }
 
-  // The same of the segment in all other runs.
+  // Seconds since the step started, when the second and later runs of the segment begin.
   std::vector<double> laterBeginsOf(uint32_t program, uint32_t segment) const {
     std::vector<double> begins;
     for (uint32_t task : firstTasksOf(program, segment))
@@ -93,7 +95,7 @@ private:
 
   schedule::PlanTimeline step_;
   schedule::Simulation simulation_;
-  // Of each run, by rank and segment.
+  // The first task of each run, by rank and segment.
   std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>> firstTasks_;
 };
 
@@ -186,6 +188,10 @@ static Json pageJson(const plan::Plan &plan) {
   Json result = planJson(plan);
   result["communication"] = communicationJson(plan);
   result["decision_rows"] = decisionRowsJson(plan);
+  result["bound"] = boundText(plan);
+  for (int d = 0; d < plan.decisions_size(); ++d)
+    if (plan.decisions(d).kind() == "mesh")
+      result["decisions"][size_t(d)]["verdict"] = meshVerdict(plan, plan.decisions(d));
   const ModelJson model = modelTree(plan);
   result["model"] = model.nodes;
   result["model_edges"] = model.edges;

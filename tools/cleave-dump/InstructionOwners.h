@@ -10,12 +10,13 @@ namespace cleave::dump {
 // Indices of tensors with the role PARAMETER, ascending.
 using Owners = std::vector<int>;
 
-// By position in the program, and part of the instruction (InstructionParts.h): the parameters that
-// the part accesses, or whose gathered copies or states it accesses; if there are none, those of
-// the next instruction that reads its results. Empty if there is none.
+// The parameters of each part of an instruction (InstructionParts.h), by position in the program:
+// those that the part accesses directly, as gathered copies or as states. A part without such
+// accesses has the parameters of the next instruction that reads its results; it has none if no
+// such instruction follows.
 std::vector<std::vector<Owners>> partOwners(const plan::Plan &plan, const plan::Program &program);
 
-// By position in the program: those of all parts.
+// The parameters of all parts of each instruction, by position in the program.
 std::vector<Owners> instructionOwners(const plan::Plan &plan, const plan::Program &program);
 
 } // namespace cleave::dump

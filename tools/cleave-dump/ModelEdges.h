@@ -20,11 +20,12 @@ struct ModelEdge {
   bool isOfParameters = false; // the value is a parameter or is computed from parameters alone
 };
 
-// In the order of the first readers, equal values of a pair of modules once. An instruction works
-// for the modules of its owners (InstructionOwners.h); of several, as in a fused kernel, it belongs
-// to the one that the forward pass reaches last. Collectives, copies and messages pass values on.
-// Values of inputs and constants alone have no module. Parameters that reach another module, which
-// are read by kernels for both, are edges only where no other value passes.
+// The edges, ordered by their first reader; equal values between two modules appear once. An
+// instruction belongs to the module of its owners (InstructionOwners.h). If it has several, as a
+// fused kernel may, it belongs to the one that the forward pass reaches last. Collectives, copies
+// and messages pass values on. Values computed from inputs and constants alone have no module. A
+// parameter that a kernel of another module also reads is an edge only if no other value passes
+// between the two.
 std::vector<ModelEdge> modelEdges(const plan::Plan &plan);
 
 } // namespace cleave::dump

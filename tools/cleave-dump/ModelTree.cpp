@@ -230,7 +230,7 @@ private:
   std::vector<ModuleWork> works_; // by tensor
 };
 
-// Edges of nodes from those of their modules.
+// Folds the edges between modules into edges between nodes.
 class EdgeFolder {
 public:
   explicit EdgeFolder(const std::vector<Module> &modules) {

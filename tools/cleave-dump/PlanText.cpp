@@ -183,15 +183,6 @@ uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &c
   return std::max(sent, received);
 }
 
-uint64_t sentBytes(const plan::Plan &plan, const plan::Program &program,
-                   const plan::Collective &collective) {
-  const auto kind = collectiveFromNumber(collective.kind());
-  if (!kind || kind == CollectiveKind::Recv)
-    return 0;
-  const double share = shareSent(*kind, double(ranksAlong(plan, collective.axes())));
-  return uint64_t(share * double(collectiveBytes(program, collective)));
-}
-
 static std::string fileName(const std::string &path) {
   return path.substr(path.find_last_of('/') + 1);
 }

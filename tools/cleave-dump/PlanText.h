@@ -79,9 +79,6 @@ std::string runsText(const plan::Program &program, uint32_t segment);
 
 // Bytes moved or reduced by a collective on one rank: the larger of operands and results.
 uint64_t collectiveBytes(const plan::Program &program, const plan::Collective &collective);
-// The bytes of these that a rank sends (artifact::sentBytes()).
-uint64_t sentBytes(const plan::Plan &plan, const plan::Program &program,
-                   const plan::Collective &collective);
 
 // The collectives of a step of rank 0; those of one kind, group and segment share a row. Segments
 // of one name, one for each slot of the micro-batches, count as one. `axis`: only those over this

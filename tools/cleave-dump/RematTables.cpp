@@ -38,7 +38,8 @@ static std::string originalName(const std::string &name) {
   return name.substr(0, name.rfind(", recomputed"));
 }
 
-// `input of h.0.fc.weight` as it is; what the op of a parameter gives is `output of h.0.fc.weight`.
+// The name of a value in the model: `input of h.0.fc.weight`, or `output of h.0.fc.weight` for the
+// result of the op that reads this parameter.
 static std::string valueName(const plan::Decision &decision) {
   const std::string &place = decision.place();
   const bool isParameter = !place.empty() && place.find(" of ") == std::string::npos;
@@ -71,17 +72,18 @@ static std::vector<Row> rowsOf(const plan::Plan &plan, const std::string &kind) 
   return rows;
 }
 
-// Why the value is not recomputed; empty if it could be, for a price that other columns have.
+// Why the value cannot be recomputed; empty if the only reason is its price, which other columns
+// show.
 static std::string reasonText(const plan::Decision &decision) {
   const std::string &reason = decision.reason();
-  if (decision.choice().ends_with("recomputed")) // of a kept value
+  if (decision.choice().ends_with("recomputed")) // only kept values have this
     return "another result of the op is recomputed";
   const bool isPrice =
       reason.starts_with("recomputing it would take") || reason.starts_with("recomputing takes");
   return isPrice ? "" : reason;
 }
 
-// `14.5 ms`: what a GiB of memory costs.
+// The seconds per GiB of the row: `14.5 ms`.
 static std::string priceText(const Row &row) {
   constexpr double kGiB = 1 << 30;
   return row.bytes > 0 && row.seconds > 0 ? secondsText(row.seconds / double(row.bytes) * kGiB)
@@ -91,8 +93,8 @@ static std::string priceText(const Row &row) {
 std::string rematTable(const plan::Plan &plan, const std::string &kind) {
   const bool isRecomputed = kind == "recompute";
   Table table({isRecomputed ? "recomputed (activation checkpointing)" : "kept", ">values",
-               isRecomputed ? ">not kept" : ">bytes",
-               isRecomputed ? ">takes" : ">recomputing takes", ">for a GiB", ""});
+               isRecomputed ? ">not kept" : ">bytes", isRecomputed ? ">time" : ">time to recompute",
+               ">per GiB", ""});
   for (const Row &row : rowsOf(plan, kind))
     table.add({row.name(), row.count(), row.bytes > 0 ? bytesText(row.bytes) : "",
                row.seconds > 0 ? secondsText(row.seconds) : "", priceText(row),

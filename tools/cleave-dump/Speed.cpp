@@ -66,4 +66,33 @@ std::string speedText(const plan::Plan &plan) {
   return text;
 }
 
+double overlappedSeconds(const plan::Prediction &p) {
+  const double hidden = p.compute_seconds() + p.communication_seconds() - p.step_seconds();
+  return hidden > 0.001 * p.step_seconds() ? hidden : 0;
+}
+
+static bool copiesBetweenSpaces(const plan::Plan &plan) {
+  return std::ranges::any_of(plan.programs(), [](const plan::Program &program) {
+    return std::ranges::any_of(
+        program.arenas(), [](const plan::Arena &arena) { return arena.space() != plan::DEVICE; });
+  });
+}
+
+std::string boundText(const plan::Plan &plan) {
+  const plan::Prediction &p = plan.predicted();
+  // The planner's model overlaps nothing but copies between spaces and launches every kernel of a
+  // GPU alone. Its estimate can therefore exceed the seconds of the step.
+  const bool shares = plan.device() == "cuda" && p.planned_seconds() > 1.001 * p.step_seconds();
+  const char *without = copiesBetweenSpaces(plan)  ? ", with no overlap but of copies"
+                        : overlappedSeconds(p) > 0 ? ", without overlap"
+                        : shares                   ? ", without shared launches"
+                                                   : "";
+  // The bound of a pipeline is the one of its slowest stage.
+  const bool hasStages = stageCount(plan) > 1;
+  return concat(hasStages ? "the slowest stage takes " : "", secondsText(p.planned_seconds()),
+                " by the planner's model", without, "; no plan",
+                hasStages ? " with these stages" : "", " takes less than ",
+                secondsText(p.bound_seconds()));
+}
+
 } // namespace cleave::dump

@@ -28,4 +28,10 @@ Speed speedOf(const plan::Plan &plan);
 // `3.20k samples/s, 1.64M tokens/s, MFU 41.2 % of the peak in bf16`; empty if nothing is known.
 std::string speedText(const plan::Plan &plan);
 
+// Seconds of a step in which communication overlaps with computation; 0 if nearly none.
+double overlappedSeconds(const plan::Prediction &predicted);
+
+// `637 us by the planner's model, without overlap; no plan takes less than 630 us`
+std::string boundText(const plan::Plan &plan);
+
 } // namespace cleave::dump

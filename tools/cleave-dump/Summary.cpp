@@ -16,45 +16,25 @@
 
 namespace cleave::dump {
 
-static bool copiesBetweenSpaces(const plan::Plan &plan) {
-  return std::ranges::any_of(plan.programs(), [](const plan::Program &program) {
-    return std::ranges::any_of(
-        program.arenas(), [](const plan::Arena &arena) { return arena.space() != plan::DEVICE; });
-  });
-}
-
-// What a step takes, and how far that is from the least.
+// Rows for the seconds of a step, its speed, and its bound.
 static void addTime(Table &table, const plan::Plan &plan) {
   const plan::Prediction &p = plan.predicted();
   const std::string where =
       p.cluster().empty() ? ""
                           : concat(" (predicted for ", p.cluster(),
                                    p.is_calibrated() ? "" : ", never measured on this device", ")");
-  const double hidden = p.compute_seconds() + p.communication_seconds() - p.step_seconds();
-  const bool overlaps = hidden > 0.001 * p.step_seconds();
+  const double overlapped = overlappedSeconds(p);
   if (p.step_seconds() > 0)
     table.add(
         {"step",
          concat(secondsText(p.step_seconds()), ": compute ", secondsText(p.compute_seconds()),
                 ", communication ", secondsText(p.communication_seconds()),
-                overlaps ? ", of which " + secondsText(hidden) + " at the same time" : "", where)});
+                overlapped > 0 ? ", of which " + secondsText(overlapped) + " at the same time" : "",
+                where)});
   if (const std::string speed = speedText(plan); !speed.empty())
     table.add({"speed", speed});
-  // The planner's model overlaps nothing but copies between spaces and launches every kernel of a
-  // GPU alone. Its estimate can therefore exceed the seconds of the step.
-  const bool shares = plan.device() == "cuda" && p.planned_seconds() > 1.001 * p.step_seconds();
-  const char *without = copiesBetweenSpaces(plan) ? ", with no overlap but of copies"
-                        : overlaps                ? ", without overlap"
-                        : shares                  ? ", without shared launches"
-                                                  : "";
-  // The bound of a pipeline is that of its slowest stage.
-  const bool hasStages = stageCount(plan) > 1;
   if (p.planned_seconds() > 0)
-    table.add({"bound",
-               concat(hasStages ? "the slowest stage takes " : "", secondsText(p.planned_seconds()),
-                      " in the planner's model", without, ", in which no plan",
-                      hasStages ? " with these stages" : "", " takes less than ",
-                      secondsText(p.bound_seconds()), ": gap ", percentText(p.gap()))});
+    table.add({"bound", concat(boundText(plan), ": gap ", percentText(p.gap()))});
 }
 
 // The name of the split, and what every axis of the mesh splits, whatever its name. Stages whose

@@ -34,13 +34,13 @@ TEST_CASE("the bound of a step that overlaps is one without overlap") {
   plan.mutable_predicted()->set_step_seconds(0.00003); // less than compute and communication
   CHECK_THAT(squeezed(dump::summary(plan, "p")),
              Contains("communication 30.0 us, of which 14.0 us at the same time") &&
-                 Contains("44.2 us in the planner's model, without overlap, in which no plan "
+                 Contains("44.2 us by the planner's model, without overlap; no plan "
                           "takes less than 40.0 us: gap 9.1 %"));
   plan.mutable_predicted()->set_communication_seconds(0);
   CHECK_THAT(squeezed(dump::summary(plan, "p")), !Contains("without"));
   plan.set_device("cuda");
   CHECK_THAT(squeezed(dump::summary(plan, "p")),
-             Contains("planner's model, without shared launches, in which"));
+             Contains("planner's model, without shared launches; no plan"));
 }
 
 TEST_CASE("the summary says what was decided, why, and what it costs") {
@@ -48,7 +48,7 @@ TEST_CASE("the summary says what was decided, why, and what it costs") {
   for (const char *line :
        {"two.plan: training of two.onnx on 4 ranks, mesh dp=2,tp=2\n",
         "step 44.0 us: compute 14.0 us, communication 30.0 us (predicted for local-cpu)\n",
-        "bound 44.2 us in the planner's model, in which no plan takes less than 40.0 us: "
+        "bound 44.2 us by the planner's model; no plan takes less than 40.0 us: "
         "gap 9.1 %\n",
         "checked the verifier found no defect\n",
         "0-3 device 4.00 KiB 3.50 KiB 12.5 % parameter 2.00 KiB, state 1.00 "
@@ -161,7 +161,7 @@ TEST_CASE("recomputation is told per group of alike values: how many of how many
   other.set_kind("recompute"), other.set_name("cos, recomputed"), other.set_bytes(1024);
   const std::string text = squeezed(dump::summary(plan, "p"));
   CHECK_THAT(text,
-             Contains("recomputed (activation checkpointing) values not kept takes for a GiB\n"));
+             Contains("recomputed (activation checkpointing) values not kept time per GiB\n"));
   CHECK_THAT(text, Contains("input of h.{0-2}.down.weight 3 of 4 3.00 MiB 6.00 us 2.05 ms\n"));
   CHECK_THAT(
       squeezed(dump::brief(plan, "p")),
@@ -189,6 +189,7 @@ TEST_CASE("the meshes that were tried are a table with time and memory, the chos
                other = text.find("dp=4 >= 50.0 us ruled out by its bound\n");
   CHECK(chosen < other);
   CHECK(other != std::string::npos);
+  CHECK_THAT(dump::htmlView(plan, "p"), Contains(R"("verdict":"ruled out by its bound")"));
   // A bound below the seconds of the plan rules nothing out.
   plan.mutable_predicted()->set_planned_seconds(6.25e-5);
   CHECK_THAT(squeezed(dump::summary(plan, "p")),

@@ -1,5 +1,5 @@
 // The edges of the model: which module feeds which, as lines in a gutter left of the boxes. The edges that leave a box share a line, which
-// branches to each reader. Ends in closed boxes are those of the boxes.
+// branches to each reader. An edge that ends inside a closed box is drawn to the box.
 
 let edgeLines = [], chosenLine = -1;
 
@@ -109,7 +109,7 @@ function drawEdges() {
   chooseLine(edgeLines.findIndex((line) => chosen && line.from === chosen.from && line.to === chosen.to && line.isCopies === chosen.isCopies));
 }
 
-// What the looks of lines mean, those that there are.
+// The legend of the line styles that occur.
 function edgeLegend() {
   const edges = plan.model_edges, sample = (name, text) => el("span", {}, el("i", {class: `sample ${name}`}), text);
   return edges.length === 0 ? [] : [el("div", {class: "legend"}, sample("", "feeds"),

@@ -8,16 +8,16 @@ function meshesSection() {
   const meshes = tried.slice().sort((a, b) => order(a) - order(b)), longest = Math.max(...meshes.map((mesh) => mesh.seconds));
   const bar = (mesh) => el("div", {class: "bar", style: `width:${(100 * mesh.seconds / longest).toFixed(1)}%;background:var(${
     mesh.choice === "chosen" ? "--c0" : mesh.choice === "slower" ? "--c5" : "--line"})`});
-  section("meshes", "Meshes tried", "The best step that was found on each mesh, and what one rank holds. Where a bound was enough to rule a mesh " +
-          "out, no plan was made on it: its steps take at least the time in the table.",
+  section("meshes", "Meshes tried", "The best step that was found on each mesh, and what one rank holds. Meshes whose bound promised little " +
+          "or nothing have no plan: their steps take at least the time in the table.",
     scrolling(el("table", {id: "mesh-table"}, el("thead", {}, el("tr", {},
       ...["mesh", "step", "longer by", "one rank", "", ""].map((title, c) => el("th", {scope: "col", class: 1 <= c && c <= 3 ? "number" : undefined}, title)))),
       el("tbody", {}, ...meshes.map((mesh) => el("tr", {}, el("td", {class: "mono"}, mesh.name),
         el("td", {class: "number"}, mesh.seconds ? (mesh.choice === "at least" ? "≥ " : "") + secondsText(mesh.seconds) : ""),
-        el("td", {class: "number"}, mesh.seconds && mesh !== meshes[0] ? (mesh.choice === "at least" ? "≥ " : "") +
+        el("td", {class: "number"}, mesh.seconds > meshes[0].seconds ? (mesh.choice === "at least" ? "≥ " : "") +
            percentText(mesh.seconds / meshes[0].seconds - 1) : ""),
         el("td", {class: "number"}, mesh.bytes ? bytesText(mesh.bytes) : ""),
-        el("td", {}, mesh.reason || (mesh.choice === "at least" ? "ruled out" : mesh.choice)),
+        el("td", {}, mesh.verdict),
         el("td", {class: "wide"}, mesh.seconds ? bar(mesh) : "")))))));
 }
 

@@ -4,10 +4,10 @@ function summary() {
   const p = plan.predicted, mesh = Object.entries(plan.mesh).map(([name, size]) => `${name} ${size}`).join(" x ");
   document.getElementById("summary").append(
     el("h1", {}, document.title),
-    el("p", {}, plan.objection ? el("span", {class: "bad"}, plan.objection) : "Checked by the verifier: valid."),
+    el("p", {}, plan.objection ? el("span", {class: "bad"}, plan.objection) : "The verifier found no defect."),
     el("div", {class: "tiles"},
       tile(secondsText(p.step_seconds), "a step, predicted"),
-      tile(percentText(p.gap), `gap: no plan takes less than ${secondsText(p.bound_seconds)} without overlap; this one takes ${secondsText(p.planned_seconds)}`),
+      tile(percentText(p.gap), `gap: ${plan.bound}`),
       p.samples_per_second ? tile(p.tokens_per_second ? amountText(p.tokens_per_second, "tokens/s") : amountText(p.samples_per_second, "samples/s"),
                                   `of all ranks${p.tokens_per_second ? `: ${amountText(p.samples_per_second, "samples/s")}` : ""}`) : null,
       p.mfu >= 0.001 ? tile(utilizationText(p.mfu), `MFU: model FLOPs by the devices' peak rate${p.peak_type ? ` in ${p.peak_type}` : ""}`) : null,
