@@ -45,11 +45,12 @@ inline constexpr double kDirectShare = 1.0 / 16, kDirectResults = 1024;
 // Cluster::vectorFlops if that is not 0, else in f32; lowered convolutions take at least
 // columns / Cluster::columnsPerSecond, and direct ones compute at kDirectShare of the rate, less
 // where they have fewer than kDirectResults results per processor. Attention computes at
-// Cluster::attentionFlops; on CPUs relative to the share of its blocks of scores that counts. If
-// that is 0, it computes on GPUs at peakShare() of the peak; in a kernel of ours, at
-// kAttentionShare of peak * efficiency in 16-bit floats, in others like what is no product; on CPUs
-// like a product. Grouped products compute on GPUs in tiles of 128 x 128 at
-// kGroupedShare of the peak; the last tile of the rows of a group is half full.
+// Cluster::attentionFlops; on CPUs, this rate is scaled by the counted share of the scores,
+// relative to the measured attention. If attentionFlops is 0, the rate depends on the kernel:
+// peakShare() of the peak in a GPU library; kAttentionShare of peak * efficiency in a generated GPU
+// kernel on 16-bit floats, and the rate of kernels other than products on other types; the rate of
+// a product on CPUs. Grouped products compute on GPUs in tiles of 128 x 128 at kGroupedShare of the
+// peak; the last tile of the rows of a group is half full.
 double kernelSeconds(const cluster::Cluster &cluster, const KernelWork &work);
 
 // Seconds to set `bytes` of one device's memory, by one kernel.

@@ -224,8 +224,8 @@ Status continueTo(Compilation &c, const std::string &done, const std::string &ph
   return runPhases(c, first + 1, last);
 }
 
-// Names that the phase `planned` reads: a large model is not read first only to find a typo. The
-// cluster `local-cpu` is measured later.
+// Checks names that only the phase `planned` reads, so that a typo is found before a large model is
+// read. The cluster `local-cpu` is measured later.
 static Status checkNames(const CompileOptions &options) {
   if (options.cluster != cluster::kLocalCpu)
     CLEAVE_TRY(cluster::findCluster(options.cluster).status().withContext("--cluster"));

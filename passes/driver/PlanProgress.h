@@ -12,7 +12,8 @@ namespace cleave::driver {
 
 class PlanProgress {
 public:
-  // `name`: of what is planned, as `stage 3`; may be empty. `budget`: of the search.
+  // `name`: the unit that is planned, such as `stage 3`; may be empty. `budget`: the memory budget
+  // of the search.
   PlanProgress(std::string name, const planner::Budget &budget)
       : name_(std::move(name)), budget_(budget) {}
 

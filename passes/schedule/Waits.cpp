@@ -51,8 +51,8 @@ public:
   }
 
 private:
-  // The nodes above the first and the last interval: among them is each node with intervals of
-  // the range and others.
+  // Visits the ancestors of the first and the last interval. They include every node that has
+  // intervals inside and outside of the range.
   void forAbove(size_t begin, size_t end, auto visit) const {
     for (size_t leaf : {begin + leaves_, end - 1 + leaves_})
       for (size_t node = leaf / 2; node > 0; node /= 2)

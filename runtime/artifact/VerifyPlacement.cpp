@@ -115,11 +115,11 @@ Status verifySpaces(const ProgramView &view) {
                             ", expected DEVICE first and no space twice");
     const double latency = arena.latency_seconds(), speed = arena.bytes_per_second();
     if (!(latency >= 0 && latency <= kMostLinkLatencySeconds))
-      return Status::defect(place, " has a link with a latency of ", latency,
-                            " s, expected 0 to 1 s");
+      return Status::defect(place, " has a link with a latency of ", latency, " s, expected 0 to ",
+                            kMostLinkLatencySeconds, " s");
     if (speed != 0 && !(speed >= kLeastLinkBytesPerSecond && std::isfinite(speed)))
       return Status::defect(place, " has a link of ", speed,
-                            " bytes per second, expected 0 or at least 1e6");
+                            " bytes per second, expected 0 or at least ", kLeastLinkBytesPerSecond);
   }
   return Status::ok();
 }

@@ -23,8 +23,8 @@ inline int64_t attentionParts(int64_t batch, int64_t groups, int64_t keys) {
                              std::max<int64_t>(1, blocks));
 }
 
-// The share of the scores that CPUs compute which counts as FLOPs. They fill the last block of
-// queries, and of causal attention, of which half of the scores count, they compute whole blocks.
+// The share of the scores computed on CPUs that counts as FLOPs. CPUs fill up the last block of
+// queries. In causal attention, half of all scores count, but CPUs compute whole blocks.
 inline double countedShare(int64_t queries, int64_t keys, bool isCausal) {
   int64_t computed = 0;
   for (int64_t begin = 0; begin < queries; begin += kAttentionBlock)

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace cleave::data {
 
@@ -133,8 +134,8 @@ struct Gathered {
     return Status::ok();
   }
 
-  // The labels of an output X are called `X.label`; where there are no others, an array `label`
-  // will do.
+  // The labels of an output X are called `X.label`; the only labels of a model may also be called
+  // `label`.
   bool isCalledLabel(const InputDescription &input) const {
     return isLabel(input) && !isInput(kLabel) && std::ranges::count_if(inputs, isLabel) == 1;
   }
@@ -191,16 +192,17 @@ struct Gathered {
     return Status::ok();
   }
 
-  // How labels get the name of an array.
+  // How the only array that is not an input becomes the data of these labels.
   std::string renaming(const InputDescription &input) const {
-    std::vector<std::string> others;
+    std::set<std::string> others;
     for (const auto &file : files)
       for (const std::string &name : file->names())
         if (!isInput(name))
-          others.push_back(name);
+          others.insert(name);
     return isLabel(input) && others.size() == 1
-               ? concat("; name the array `", input.name, "`, or the labels `", others[0],
-                        "` by --loss KIND:OUTPUT,", others[0], " of cleave-compile")
+               ? concat("; rename the array to `", input.name, "`, or name the labels `",
+                        *others.begin(), "` with cleave-compile --loss KIND:OUTPUT,",
+                        *others.begin())
                : "";
   }
 

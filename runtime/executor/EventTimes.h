@@ -1,6 +1,6 @@
 // EventTimes: the times of a step's instructions where the host does not see when they run: on
-// GPUs, and in several queues. Events around each run of an instruction take them. Private to this
-// folder.
+// GPUs, and in several queues. Events recorded before and after each run of an instruction measure
+// them. Private to this folder.
 #pragma once
 
 #include "runtime/executor/ExecutionProfile.h"
@@ -14,7 +14,7 @@ namespace cleave::executor {
 
 class EventTimes {
 public:
-  // Both references outlive the times.
+  // The context's references and `profile` must outlive this object.
   EventTimes(const ExecutionContext &context, ExecutionProfile &profile)
       : context_(context), profile_(profile) {}
 

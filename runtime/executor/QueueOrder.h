@@ -1,6 +1,6 @@
-// QueueOrder: the events that order the queues of a rank's step. All queues begin a step after
-// queue 0 does, an instruction begins after the ends of those for which the plan lets it wait, and
-// queue 0 continues after all others have ended. Private to this folder.
+// QueueOrder: the events that order the queues of a rank's step. All queues start a step after
+// queue 0. An instruction starts after the instructions that it waits for in the plan have ended.
+// Queue 0 continues after all other queues have ended. Private to this folder.
 #pragma once
 
 #include "runtime/executor/EarlyLoads.h"
@@ -15,7 +15,8 @@ namespace cleave::executor {
 
 class QueueOrder {
 public:
-  // Both references outlive the order. Early loads have an order of their own.
+  // The context's references and `earlyLoads` must outlive this object. EarlyLoads orders the early
+  // loads.
   QueueOrder(const ExecutionContext &context, const EarlyLoads &earlyLoads);
 
   // Creates the events, and the actions of begin() and end().
@@ -24,8 +25,8 @@ public:
   // Whether the step uses queues other than queue 0.
   bool usesOtherQueues() const { return !otherQueues_.empty(); }
 
-  // The actions in the queue of an instruction that wait for the ends of others, one each. A wait
-  // for an instruction that has not run in this step has no effect.
+  // The wait actions that precede an instruction in its queue, one per instruction that it waits
+  // for. A wait for an instruction that has not run in this step has no effect.
   Result<std::vector<std::unique_ptr<device::Action>>>
   waitsOf(const plan::Instruction &instruction);
   // The action that records the end of an instruction; null if no other one waits for it.

@@ -10,7 +10,8 @@ using namespace cleave;
 
 namespace cleave::compile {
 
-// Time between two texts on a terminal, and elsewhere. The first one comes as late.
+// The interval between updates, on a terminal and elsewhere. The first update comes after one
+// interval.
 constexpr std::chrono::milliseconds kRedrawn{500}, kNoted{10'000};
 
 void ProgressLine::show(const std::string &text) {

@@ -47,7 +47,7 @@ std::string memoryLine(const plan::Plan &plan, int rank);
 Result<std::vector<std::string>> fileLines(const plan::Plan &plan, const Options &options,
                                            const std::string &checkpoint);
 
-// Prints on rank 0 what begins, with its warnings.
+// Prints the description of the run and its warnings on rank 0.
 void describeRun(const plan::Plan &plan, const Options &options, const Session &session,
                  const RunInputs &inputs, const executor::Executor &executor);
 

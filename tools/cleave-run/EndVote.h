@@ -15,7 +15,7 @@ public:
   // because of which this rank is to end, 0 if none. Returns the signal of any rank, from the same
   // step on, or 0. The ranks communicate about ten times a second, not in every step.
   Result<int> after(comm::Communicator &everyone, int signal, double seconds);
-  // Whether a vote was for the end.
+  // Whether the ranks have voted to end.
   bool isDecided() const { return isDecided_; }
 
 private:

@@ -65,7 +65,7 @@ struct Options {
   std::vector<std::string> plans; // paths of plans for other numbers of ranks
   std::string flightRecord;       // path; empty: the default
   std::string trainFile;          // these options as the section [run] of a train.toml
-  std::string repetition;         // the same of a run from the beginning, without --resume
+  std::string repetition;         // `trainFile` without --resume: of a run from the beginning
   // Set for a restart: its number, from 1, and why ranks were lost.
   int restart = 0;
   std::string restartReason;

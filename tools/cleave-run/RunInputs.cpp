@@ -9,8 +9,8 @@
 
 namespace cleave::run {
 
-// The step at which the run began before it was restarted: that of this process, or the one in the
-// checkpoint that an attempt before has saved.
+// The first step of the run before any restart: the first step of this process if it is the first
+// attempt, else the one in the checkpoint that an earlier attempt has saved.
 int64_t RunInputs::originOfRun(const Options &options) const {
   if (options.restart == 0 || !checkpoint || options.save.empty() ||
       !checkpoint::isIn(*checkpoint, options.save))

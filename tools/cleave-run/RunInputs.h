@@ -1,5 +1,5 @@
-// RunInputs: what a rank reads before its first step: the checkpoint or weights that it begins
-// with, the data, those of the evaluation, and the learning rates; and the steps that follow.
+// RunInputs: what a rank reads before its first step: the initial checkpoint or weights, the data
+// of the training and of its evaluation, the learning rates, and the range of steps.
 #pragma once
 
 #include "runtime/artifact/program.pb.h"

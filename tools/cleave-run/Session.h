@@ -32,16 +32,16 @@ public:
   const comm::Options &communication() const { return communication_; }
   comm::World &world() { return *world_; }
   comm::Communicator &everyone() const { return *everyone_; }
-  // Of everyone(), after slow parts of the run.
+  // A barrier of everyone() for use after slow parts of the run.
   comm::PatientBarrier &barrier() { return *barrier_; }
 
-  // Collective: continues if all ranks come here without a failure and intend the same; otherwise
-  // all end with one message. `doing`: what slow ranks are still at.
+  // Collective: succeeds if all ranks arrive without a failure and with equal intents; otherwise
+  // all ranks end with one message. `doing`: the work of ranks that have not arrived, for messages.
   Status agreeAfter(const std::string &doing, const Intent &own);
-  // Whether all ranks now have the same failure, with one message.
+  // Sets whether all ranks have the same failure, so that one message reports it.
   void setJoint(bool isJoint) { isJoint_ = isJoint; }
-  // A failure as the user sees it: with the rank and what it was at, unless the launcher adds both
-  // or all ranks have it.
+  // A failure as the user sees it: with the rank and its current work, unless the launcher adds
+  // both or all ranks have it.
   Status described(const Status &failure) const;
 
   // Print on rank 0, unless --quiet is given or there is nothing to print.

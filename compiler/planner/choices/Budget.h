@@ -26,7 +26,7 @@ public:
   }
   // Whether this number of bytes fits.
   bool holds(int64_t bytes) const { return !isLimited() || bytes <= *bytes_; }
-  // Whether every number of bytes that fits here also fits there.
+  // Whether every number of bytes that fits this budget also fits `other`.
   bool isAtMost(const Budget &other) const {
     return !other.isLimited() || (isLimited() && *bytes_ <= *other.bytes_);
   }

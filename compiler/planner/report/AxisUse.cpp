@@ -247,8 +247,8 @@ static std::string onlySplit(const AxisUse &use) {
   return *most >= kAll && others == 1 ? names[most - use.flops.begin()] : "";
 }
 
-// `98.1 % of the parameters`, `all parameters`; empty if there are none. Small ones, as those of
-// norms, may remain whole.
+// `98.1 % of the parameters`, `all parameters`; empty if there are none. Small parameters, such as
+// those of norms, may remain whole.
 static std::string shardText(double share, const std::string &what) {
   return share < 1 - kAll    ? ""
          : share >= 1 - 1e-9 ? "all " + what

@@ -15,9 +15,10 @@ namespace cleave::planner {
 
 class PlanMemory {
 public:
-  // The plan within the budget, or the refusal of every plan; nothing if neither is known.
+  // The best known plan within the budget, or the known refusal of it; none if the budget has to be
+  // searched.
   std::optional<Result<PlanReport>> within(const Budget &budget) const;
-  // Remembers the result of a search within the budget. Other failures than refusals for want of
+  // Remembers the result of a search within the budget. Failures other than refusals for want of
   // memory are ignored.
   void add(const Budget &budget, const Result<PlanReport> &found);
 

@@ -22,13 +22,13 @@ int64_t partsOf(const std::string &body, const std::string &wide, int64_t column
   return parts ? parts->parts : 1;
 }
 
-// Of the sums of exponentials over rows.
+// The number of parts of sums of exponentials over rows.
 int64_t plainParts(int64_t rows, int64_t columns) {
   const std::string wide = concat("tensor<", rows, "x", columns, "xf32>");
   return partsOf(concat("    %v = graph.exp %a : ", wide, "\n"), wide, columns);
 }
 
-// The same beside sums over columns: a block sweeps over its rows.
+// The number of parts if the group also sums over columns: a block sweeps over its rows.
 int64_t sweptParts(int64_t rows, int64_t columns) {
   const std::string wide = concat("tensor<", rows, "x", columns, "xf32>"),
                     narrow = concat("tensor<", rows, "xf32>");

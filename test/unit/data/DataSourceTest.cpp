@@ -179,8 +179,8 @@ TEST_CASE("messages state what was found and what was expected") {
         "no data for input `z` f32[4, 2]; " + path + " has `x`, `y`");
   CHECK_THAT(
       problem({{path}}, {{"x", DType::F32, {4, 2, 3}}, {"x.label", DType::I64, {4}}}),
-      Catch::Contains("; name the array `x.label`, or the labels `y` by --loss KIND:OUTPUT,y of "
-                      "cleave-compile"));
+      Catch::Contains("; rename the array to `x.label`, or name the labels `y` with cleave-compile "
+                      "--loss KIND:OUTPUT,y"));
   CHECK(problem({{path}}, {{"x", DType::F32, {4, 3, 3}}}) ==
         "found array `x` in " + path +
             " of shape [10, 2, 3], expected samples of shape [3, 3] along its first dim");

@@ -1,4 +1,4 @@
-// What a search for a plan says it has reached, and to whom.
+// The progress that a search for a plan shows.
 #include "passes/driver/PlanProgress.h"
 
 #include <catch2/catch.hpp>

@@ -480,7 +480,7 @@ TEST_CASE("placement: a program has one arena of device memory, then at most one
   }
   SECTION("a link that cannot be") {
     program.mutable_arenas(1)->set_bytes_per_second(GENERATE(-1., 1.));
-    CHECK_THAT(brokenRule(plan), Contains("bytes per second, expected 0 or at least 1e6"));
+    CHECK_THAT(brokenRule(plan), Contains("bytes per second, expected 0 or at least 1e+06"));
   }
   SECTION("a place in a file that direct I/O cannot reach") {
     program.mutable_buffers(Where + 1)->set_offset(64);
